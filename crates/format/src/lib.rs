@@ -1,0 +1,15 @@
+//! The Apache Iceberg table format: metadata, manifests, expressions, scan planning and commits.
+//!
+//! This crate knows nothing of query engines, Parquet or SQL. Modules follow the specification's nouns.
+
+#![warn(missing_docs)]
+
+pub mod catalog;
+pub mod error;
+pub mod io;
+pub mod manifest;
+pub mod spec;
+pub mod transform;
+pub mod update;
+
+pub use error::{Error, ErrorKind, Result, ResultExt};

@@ -1,0 +1,83 @@
+//! An entry of a manifest list: one manifest and what is known of it (spec, "Manifest Lists").
+
+/// Whether a manifest lists data or delete files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum ManifestContent {
+    /// Data files.
+    Data = 0,
+    /// Delete files.
+    Deletes = 1,
+}
+
+/// What is known of the values of one partition field over a manifest.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct FieldSummary {
+    /// Whether some value is null.
+    pub contains_null: bool,
+    /// Whether some value is NaN; `None` is unknown.
+    pub contains_nan: Option<bool>,
+    /// Lower bound of the others in binary single-value form; `None` when all are null or NaN, or unknown.
+    pub lower_bound: Option<Vec<u8>>,
+    /// Upper bound.
+    pub upper_bound: Option<Vec<u8>>,
+}
+
+/// A manifest as its list knows it. Counts are `None` where an old writer left them out; they may be wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ManifestFile {
+    /// Location.
+    pub manifest_path: String,
+    /// Length in bytes. May be wrong in the wild.
+    pub manifest_length: i64,
+    /// The spec its files were written with.
+    pub partition_spec_id: i32,
+    /// Data or deletes.
+    pub content: ManifestContent,
+    /// Sequence number of the snapshot that added it; 0 for v1.
+    pub sequence_number: i64,
+    /// Lowest data sequence number of its live files; 0 for v1.
+    pub min_sequence_number: i64,
+    /// The snapshot that added it.
+    pub added_snapshot_id: Option<i64>,
+    /// Entries with status added.
+    pub added_files_count: Option<i32>,
+    /// Entries with status existing.
+    pub existing_files_count: Option<i32>,
+    /// Entries with status deleted.
+    pub deleted_files_count: Option<i32>,
+    /// Rows in added files.
+    pub added_rows_count: Option<i64>,
+    /// Rows in existing files.
+    pub existing_rows_count: Option<i64>,
+    /// Rows in deleted files.
+    pub deleted_rows_count: Option<i64>,
+    /// One summary per field of its spec; empty when unknown.
+    pub partitions: Vec<FieldSummary>,
+    /// Key metadata, when encrypted.
+    pub key_metadata: Option<Vec<u8>>,
+    /// First `_row_id` of the rows its added files without one hold (v3 data manifests).
+    pub first_row_id: Option<i64>,
+}
+
+impl ManifestFile {
+    /// Whether it may have entries with status added: only a known 0 says no.
+    pub fn may_have_added_files(&self) -> bool {
+        self.added_files_count != Some(0)
+    }
+
+    /// Whether it may have entries with status existing.
+    pub fn may_have_existing_files(&self) -> bool {
+        self.existing_files_count != Some(0)
+    }
+
+    /// Whether it may have entries with status deleted.
+    pub fn may_have_deleted_files(&self) -> bool {
+        self.deleted_files_count != Some(0)
+    }
+
+    /// Whether it may have live entries.
+    pub fn may_have_live_files(&self) -> bool {
+        self.may_have_added_files() || self.may_have_existing_files()
+    }
+}

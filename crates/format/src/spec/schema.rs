@@ -1,0 +1,177 @@
+//! A table schema: a struct with an id and identifier fields, indexed by id and name.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::types::{FieldId, NestedFieldRef, StructType, Type};
+use crate::error::{Error, Result};
+
+/// A schema and its indexes. Immutable; shared as [`SchemaRef`].
+#[derive(Debug, Clone)]
+pub struct Schema {
+    schema_id: i32,
+    identifier_field_ids: Vec<FieldId>,
+    root: StructType,
+    by_id: HashMap<FieldId, Indexed>,
+    by_name: HashMap<String, FieldId>,
+    by_lower_name: HashMap<String, Vec<FieldId>>,
+}
+
+/// A shared schema.
+pub type SchemaRef = Arc<Schema>;
+
+#[derive(Debug, Clone)]
+struct Indexed {
+    field: NestedFieldRef,
+    parent: Option<FieldId>,
+    full_name: String,
+}
+
+impl PartialEq for Schema {
+    fn eq(&self, other: &Self) -> bool {
+        self.schema_id == other.schema_id && self.same_fields(other)
+    }
+}
+
+impl Schema {
+    /// Indexes `root`.
+    ///
+    /// # Errors
+    /// `InvalidInput` when a field id occurs twice, two full names are equal, or an identifier field is unknown.
+    pub fn new(schema_id: i32, root: StructType, identifier_field_ids: Vec<FieldId>) -> Result<Self> {
+        let mut schema = Schema {
+            schema_id,
+            identifier_field_ids,
+            by_id: HashMap::new(),
+            by_name: HashMap::new(),
+            by_lower_name: HashMap::new(),
+            root: StructType::default(),
+        };
+        let mut path = Vec::new();
+        for field in &root.fields {
+            schema.index(field, None, &mut path)?;
+        }
+        schema.root = root;
+        for id in &schema.identifier_field_ids {
+            if !schema.by_id.contains_key(id) {
+                return Err(Error::invalid(format!("identifier field {id} is not in the schema")));
+            }
+        }
+        Ok(schema)
+    }
+
+    fn index(&mut self, field: &NestedFieldRef, parent: Option<FieldId>, path: &mut Vec<String>) -> Result<()> {
+        path.push(field.name.clone());
+        let full_name = path.join(".");
+        let indexed = Indexed {
+            field: Arc::clone(field),
+            parent,
+            full_name: full_name.clone(),
+        };
+        if let Some(other) = self.by_id.insert(field.id, indexed) {
+            let message = format!(
+                "field id {} is used by both '{}' and '{full_name}'",
+                field.id, other.full_name
+            );
+            return Err(Error::invalid(message));
+        }
+        if self.by_name.insert(full_name.clone(), field.id).is_some() {
+            return Err(Error::invalid(format!("column name '{full_name}' occurs twice")));
+        }
+        self.by_lower_name
+            .entry(full_name.to_lowercase())
+            .or_default()
+            .push(field.id);
+        for child in field.field_type.children() {
+            self.index(child, Some(field.id), path)?;
+        }
+        path.pop();
+        Ok(())
+    }
+
+    /// The id, unique in the table.
+    pub fn schema_id(&self) -> i32 {
+        self.schema_id
+    }
+
+    /// The columns.
+    pub fn as_struct(&self) -> &StructType {
+        &self.root
+    }
+
+    /// The top-level fields.
+    pub fn fields(&self) -> &[NestedFieldRef] {
+        &self.root.fields
+    }
+
+    /// Ids of the fields that identify a row; may be empty.
+    pub fn identifier_field_ids(&self) -> &[FieldId] {
+        &self.identifier_field_ids
+    }
+
+    /// The field of this id at any depth.
+    pub fn field_by_id(&self, id: FieldId) -> Option<&NestedFieldRef> {
+        self.by_id.get(&id).map(|i| &i.field)
+    }
+
+    /// The type of the field of this id.
+    pub fn type_by_id(&self, id: FieldId) -> Option<&Type> {
+        self.field_by_id(id).map(|f| &f.field_type)
+    }
+
+    /// The field of exactly this full name, such as `a.b` or `list.element.c`.
+    pub fn field_by_name(&self, name: &str) -> Option<&NestedFieldRef> {
+        self.by_name.get(name).and_then(|id| self.field_by_id(*id))
+    }
+
+    /// The field whose full name equals `name` without regard to case.
+    ///
+    /// # Errors
+    /// `InvalidInput` when several fields match.
+    pub fn field_by_name_ignore_case(&self, name: &str) -> Result<Option<&NestedFieldRef>> {
+        match self.by_lower_name.get(&name.to_lowercase()).map(Vec::as_slice) {
+            None | Some([]) => Ok(None),
+            Some([id]) => Ok(self.field_by_id(*id)),
+            Some(_) => Err(Error::invalid(format!("column name '{name}' is ambiguous"))),
+        }
+    }
+
+    /// The full name of a field: names from the root joined by dots.
+    pub fn full_name(&self, id: FieldId) -> Option<&str> {
+        self.by_id.get(&id).map(|i| i.full_name.as_str())
+    }
+
+    /// The id of the field that holds this one; `None` at top level.
+    pub fn parent_id(&self, id: FieldId) -> Option<FieldId> {
+        self.by_id.get(&id).and_then(|i| i.parent)
+    }
+
+    /// All ids at every depth, unordered.
+    pub fn field_ids(&self) -> impl Iterator<Item = FieldId> + '_ {
+        self.by_id.keys().copied()
+    }
+
+    /// The highest id at any depth; 0 for an empty schema.
+    pub fn highest_field_id(&self) -> FieldId {
+        self.by_id.keys().copied().max().unwrap_or(0)
+    }
+
+    /// Whether fields and identifier fields are equal; ids of the schemas don't matter.
+    pub fn same_fields(&self, other: &Schema) -> bool {
+        let sorted = |ids: &[FieldId]| {
+            let mut ids = ids.to_vec();
+            ids.sort_unstable();
+            ids
+        };
+        self.root == other.root && sorted(&self.identifier_field_ids) == sorted(&other.identifier_field_ids)
+    }
+
+    /// The same fields under another schema id.
+    #[must_use]
+    pub fn with_schema_id(&self, schema_id: i32) -> Self {
+        Schema {
+            schema_id,
+            ..self.clone()
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Changes of table and view metadata: [`TableUpdate`]s guarded by [`TableRequirement`]s (REST catalog spec), the
+//! builders that produce them, and [`MetadataBuilder`], which alone applies them and keeps the spec's writer rules.
+
+mod table_update;
+mod view_update;
+
+pub use table_update::{LAST_ADDED, TableRequirement, TableUpdate};
+pub use view_update::{ViewRequirement, ViewUpdate};
