@@ -8,6 +8,7 @@ pub mod catalog;
 pub mod error;
 pub mod io;
 pub mod manifest;
+pub mod metrics;
 pub mod spec;
 pub mod transform;
 pub mod update;
