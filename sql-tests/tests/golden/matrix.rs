@@ -1,0 +1,85 @@
+//! The combinations in which a scenario runs: catalogs, and the values of its `# matrix:` line.
+
+use std::fmt;
+
+/// One way to run a file: labels such as `mode=merge-on-read`, the catalog among them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Combination {
+    labels: Vec<(String, String)>,
+}
+
+impl Combination {
+    /// Whether a condition's label, such as `format_version=3`, holds.
+    pub fn has(&self, label: &str) -> bool {
+        self.labels
+            .iter()
+            .any(|(name, value)| label.split_once('=') == Some((name, value)))
+    }
+}
+
+impl fmt::Display for Combination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts: Vec<String> = self
+            .labels
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        f.write_str(&parts.join(" "))
+    }
+}
+
+/// The axes of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Matrix {
+    axes: Vec<(String, Vec<String>)>,
+}
+
+impl Matrix {
+    /// Reads the `# catalog:` and `# matrix:` lines of a file.
+    ///
+    /// Unmarked files run on hadoop and sqlite, those marked `memory` (they need views or RENAME) on memory and sqlite.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut axes = vec![axis("catalog", &["hadoop", "sqlite"])];
+        for line in text.lines().filter_map(|l| l.strip_prefix('#')).map(str::trim) {
+            if let Some(catalog) = line.strip_prefix("catalog:") {
+                match catalog.trim() {
+                    "memory" => axes[0] = axis("catalog", &["memory", "sqlite"]),
+                    other => return Err(format!("unknown '# catalog: {other}'")),
+                }
+            }
+            if let Some(matrix) = line.strip_prefix("matrix:") {
+                for part in matrix.split(';') {
+                    let (name, values) = part
+                        .split_once('=')
+                        .ok_or_else(|| format!("no '=' in '# matrix:{matrix}'"))?;
+                    let values: Vec<&str> = values.split(',').map(str::trim).collect();
+                    if values.iter().any(|v| v.is_empty()) {
+                        return Err(format!("an empty value in '# matrix:{matrix}'"));
+                    }
+                    axes.push(axis(name.trim(), &values));
+                }
+            }
+        }
+        Ok(Matrix { axes })
+    }
+
+    /// The product of all axes, the last one varying fastest.
+    pub fn combinations(&self) -> Vec<Combination> {
+        let mut all = vec![Combination { labels: Vec::new() }];
+        for (name, values) in &self.axes {
+            let extend = |c: Combination| {
+                values.iter().map(move |value| {
+                    let mut labels = c.labels.clone();
+                    labels.push((name.clone(), value.clone()));
+                    Combination { labels }
+                })
+            };
+            all = all.into_iter().flat_map(extend).collect();
+        }
+        all
+    }
+}
+
+fn axis(name: &str, values: &[&str]) -> (String, Vec<String>) {
+    (name.to_string(), values.iter().map(|v| (*v).to_string()).collect())
+}

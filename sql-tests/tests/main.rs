@@ -1,0 +1,33 @@
+//! The one integration binary: every layering rule, golden file and fixture table is a named trial.
+//!
+//! `cargo test --manifest-path sql-tests/Cargo.toml -- golden` (or `fixture`, `layering`, part of a path) runs some.
+//! Counts by folder are printed before the closing line.
+
+mod golden;
+mod layering;
+mod tally;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Trial};
+
+/// The top of the repository.
+fn repository() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let golden = golden::Suite::find();
+    let mut trials: Vec<Trial> = layering::trials(&repository());
+    trials.extend(golden.trials());
+
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    if !arguments.list {
+        layering::warn_of_long_files(&repository());
+        golden.print_counts();
+    }
+    conclusion.exit_code()
+}
