@@ -8,4 +8,6 @@ pub mod sort;
 pub mod table_metadata;
 pub mod types;
 pub mod value;
+pub mod value_binary;
+pub mod value_order;
 pub mod view_metadata;
