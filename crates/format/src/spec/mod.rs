@@ -20,7 +20,7 @@ pub mod types;
 pub mod types_json;
 pub mod value;
 pub mod value_binary;
-pub mod value_order;
 pub mod value_json;
+pub mod value_order;
 pub mod view_metadata;
 pub mod view_metadata_json;

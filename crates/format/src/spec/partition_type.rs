@@ -53,9 +53,6 @@ fn result_type(field: &PartitionField, source: Option<&Type>) -> Type {
     let Some(source) = source.and_then(Type::as_primitive) else {
         return Type::Primitive(PrimitiveType::Unknown);
     };
-    Type::Primitive(match field.transform {
-        Transform::Bucket(_) | Transform::Year | Transform::Month | Transform::Hour => PrimitiveType::Int,
-        Transform::Day => PrimitiveType::Date,
-        Transform::Identity | Transform::Truncate(_) | Transform::Void | Transform::Unknown(_) => source.clone(),
-    })
+    // A transform that its source does not allow is a broken spec; its tuples can still be skipped over.
+    Type::Primitive(field.transform.result_type(source).unwrap_or(PrimitiveType::String))
 }
