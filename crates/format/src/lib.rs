@@ -5,10 +5,12 @@
 #![warn(missing_docs)]
 
 pub mod catalog;
+pub mod deletes;
 pub mod error;
 pub mod io;
 pub mod manifest;
 pub mod metrics;
+pub mod scan;
 pub mod spec;
 pub mod transform;
 pub mod update;
