@@ -5,8 +5,10 @@
 
 mod builder;
 mod directory;
+pub mod file_names;
 pub mod local;
 pub mod location;
+pub mod location_provider;
 mod prefix_map;
 mod registry;
 mod store_error;

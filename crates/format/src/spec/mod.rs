@@ -6,6 +6,7 @@ pub mod metadata_file;
 pub mod name_mapping;
 pub mod partition;
 pub(crate) mod partition_json;
+mod partition_path;
 pub mod partition_type;
 pub mod schema;
 mod schema_json;
