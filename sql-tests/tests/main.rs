@@ -3,6 +3,7 @@
 //! `cargo test --manifest-path sql-tests/Cargo.toml -- golden` (or `fixture`, `layering`, part of a path) runs some.
 //! Counts by folder are printed before the closing line.
 
+mod fixtures;
 mod golden;
 mod layering;
 mod tally;
@@ -21,12 +22,15 @@ fn repository() -> PathBuf {
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let golden = golden::Suite::find();
+    let fixtures = fixtures::Suite::find();
     let mut trials: Vec<Trial> = layering::trials(&repository());
+    trials.extend(fixtures.trials());
     trials.extend(golden.trials());
 
     let conclusion = libtest_mimic::run(&arguments, trials);
     if !arguments.list {
         layering::warn_of_long_files(&repository());
+        fixtures.print_counts();
         golden.print_counts();
     }
     conclusion.exit_code()

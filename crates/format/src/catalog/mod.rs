@@ -2,6 +2,8 @@
 //! makes catalogs without seeing any.
 
 mod ident;
+pub mod relocation;
+pub mod table_directory;
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;

@@ -161,6 +161,7 @@ fn read(version: FormatVersion, fields: &mut Fields) -> Result<TableMetadata> {
     };
     let (sort_orders, default_sort_order_id) = read_orders(v1, fields)?;
     let current_snapshot_id = fields.opt_i64("current-snapshot-id")?.filter(|id| *id != -1);
+    let snapshots = shared(fields.opt_list::<Snapshot>("snapshots")?.unwrap_or_default());
     Ok(TableMetadata {
         format_version: version,
         table_uuid,
@@ -177,13 +178,13 @@ fn read(version: FormatVersion, fields: &mut Fields) -> Result<TableMetadata> {
         default_sort_order_id,
         properties: fields.opt_properties("properties")?.unwrap_or_default(),
         current_snapshot_id,
-        snapshots: shared(fields.opt_list::<Snapshot>("snapshots")?.unwrap_or_default()),
+        next_row_id: read_next_row_id(version, &snapshots, fields)?,
+        snapshots,
         snapshot_log: fields.opt_list("snapshot-log")?.unwrap_or_default(),
         metadata_log: fields.opt_list("metadata-log")?.unwrap_or_default(),
         refs: read_refs(fields, current_snapshot_id)?,
         statistics: fields.opt_list("statistics")?.unwrap_or_default(),
         partition_statistics: fields.opt_list("partition-statistics")?.unwrap_or_default(),
-        next_row_id: since(version, FormatVersion::V3, fields, "next-row-id")?,
         encryption_keys: fields.opt_list("encryption-keys")?.unwrap_or_default(),
         extra: Default::default(),
     })
@@ -196,6 +197,19 @@ fn since(version: FormatVersion, first: FormatVersion, fields: &mut Fields, name
     }
     fields.discard(name);
     Ok(0)
+}
+
+/// `next-row-id`. Early v3 writers left it out: then it follows the rows that the snapshots were given ids for.
+fn read_next_row_id(version: FormatVersion, snapshots: &[Arc<Snapshot>], fields: &mut Fields) -> Result<i64> {
+    if version < FormatVersion::V3 {
+        fields.discard("next-row-id");
+        return Ok(0);
+    }
+    if let Some(next) = fields.opt_i64("next-row-id")? {
+        return Ok(next);
+    }
+    let end = |s: &Arc<Snapshot>| Some(s.first_row_id?.saturating_add(s.added_rows.unwrap_or(0)));
+    Ok(snapshots.iter().filter_map(end).max().unwrap_or(0))
 }
 
 fn shared<T>(items: Vec<T>) -> Vec<Arc<T>> {
