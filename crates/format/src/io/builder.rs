@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use object_store::ObjectStore;
-use object_store::memory::InMemory;
 
 use super::directory::Directories;
 use super::local::{Durability, local};
@@ -63,10 +62,10 @@ impl FileIoBuilder {
         self
     }
 
-    /// Keeps every location that has no other store in memory.
+    /// Uses `store` for every location, of whatever scheme, that has no other store. Keys are as with [`Self::with_store`].
     #[must_use]
-    pub fn with_memory_fallback(mut self) -> Self {
-        self.registry.fallback = Some(mount(Arc::new(InMemory::new()), None, Addressing::AuthorityAndPath));
+    pub fn with_fallback_store(mut self, store: Arc<dyn ObjectStore>) -> Self {
+        self.registry.fallback = Some(mount(store, None, Addressing::AuthorityAndPath));
         self
     }
 

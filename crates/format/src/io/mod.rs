@@ -5,6 +5,8 @@
 
 mod builder;
 mod directory;
+#[cfg(any(test, feature = "testkit"))]
+pub mod fault;
 pub mod file_names;
 pub mod local;
 pub mod location;
@@ -74,7 +76,8 @@ impl FileIo {
     /// Every location, whatever its scheme, in memory: for tests and catalogs that end with the process.
     /// Bare paths and `file:` locations are in memory too.
     pub fn memory() -> Self {
-        Self::builder().with_memory_fallback().build()
+        let store = Arc::new(object_store::memory::InMemory::new());
+        Self::builder().with_fallback_store(store).build()
     }
 
     /// Chooses stores, location prefixes and durability.
