@@ -44,6 +44,16 @@ impl FieldMetrics {
             + self.upper_bound.size_bytes()
     }
 
+    /// Whether no entry has any.
+    pub fn is_empty(&self) -> bool {
+        self.column_size.is_empty()
+            && self.value_count.is_empty()
+            && self.null_count.is_empty()
+            && self.nan_count.is_empty()
+            && self.lower_bound.is_empty()
+            && self.upper_bound.is_empty()
+    }
+
     fn shrink(&mut self) {
         self.column_size.shrink();
         self.value_count.shrink();

@@ -1,5 +1,7 @@
 //! An entry of a manifest list: one manifest and what is known of it (spec, "Manifest Lists").
 
+use super::columns::ManifestColumns;
+
 /// Whether a manifest lists data or delete files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
@@ -79,5 +81,39 @@ impl ManifestFile {
     /// Whether it may have live entries.
     pub fn may_have_live_files(&self) -> bool {
         self.may_have_added_files() || self.may_have_existing_files()
+    }
+}
+
+impl ManifestFile {
+    /// Whether all counts are known.
+    pub fn has_counts(&self) -> bool {
+        let files = [
+            self.added_files_count,
+            self.existing_files_count,
+            self.deleted_files_count,
+        ];
+        let rows = [self.added_rows_count, self.existing_rows_count, self.deleted_rows_count];
+        files.iter().all(Option::is_some) && rows.iter().all(Option::is_some)
+    }
+
+    /// The manifest with the counts of its entries: for manifests of old v1 writers, which did not give them,
+    /// before they are listed by a newer version.
+    #[must_use]
+    pub fn with_counts(mut self, columns: &ManifestColumns) -> Self {
+        let (mut files, mut rows) = ([0_i32; 3], [0_i64; 3]);
+        for i in 0..columns.len {
+            let status = columns.status(i) as usize;
+            if let (Some(files), Some(rows)) = (files.get_mut(status), rows.get_mut(status)) {
+                *files = files.saturating_add(1);
+                *rows = rows.saturating_add(columns.record_count(i));
+            }
+        }
+        [
+            self.existing_files_count,
+            self.added_files_count,
+            self.deleted_files_count,
+        ] = files.map(Some);
+        [self.existing_rows_count, self.added_rows_count, self.deleted_rows_count] = rows.map(Some);
+        self
     }
 }

@@ -1,0 +1,307 @@
+//! Reading Avro's binary encoding from a block.
+//!
+//! A cursor may load words past the end of the block, into its padding; whoever reads a whole record asks
+//! [`Cursor::check`] once instead of every field.
+
+use super::codec::BlockBuffer;
+use crate::error::Error;
+
+/// What is wrong with the bytes of a block. Small, because it is returned from the innermost loops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Malformed {
+    /// The block ends inside a value.
+    Truncated,
+    /// A varint has more than ten bytes or sixty-four bits.
+    Varint,
+    /// A length or count is negative or larger than the block.
+    Length,
+    /// A union has no such branch.
+    Branch,
+    /// Text is not UTF-8.
+    Utf8,
+    /// A number does not fit where it belongs.
+    Range,
+    /// A required value is null.
+    Null,
+    /// A status, content or format that the spec does not know.
+    Code,
+    /// A column passes 4 GiB, or too many columns.
+    TooLarge,
+}
+
+impl From<Malformed> for Error {
+    fn from(malformed: Malformed) -> Self {
+        Error::corrupt(match malformed {
+            Malformed::Truncated => "an Avro block ends inside a value",
+            Malformed::Varint => "an Avro block holds a number of more than 64 bits",
+            Malformed::Length => "an Avro block holds an impossible length or count",
+            Malformed::Branch => "an Avro block names a union branch that does not exist",
+            Malformed::Utf8 => "an Avro block holds text that is not UTF-8",
+            Malformed::Range => "an Avro block holds a number out of range",
+            Malformed::Null => "an Avro record has no value for a required field",
+            Malformed::Code => "an entry has an unknown status, content or file format",
+            Malformed::TooLarge => "a column of the file passes its limit",
+        })
+    }
+}
+
+const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+const ONES: u64 = 0x0101_0101_0101_0101;
+
+/// A position in a block.
+#[derive(Debug, Clone)]
+pub struct Cursor<'a> {
+    /// The block and its padding.
+    padded: &'a [u8],
+    end: usize,
+    pos: usize,
+}
+
+impl<'a> Cursor<'a> {
+    /// At the start of a block.
+    pub fn new(buffer: &'a BlockBuffer) -> Self {
+        Cursor {
+            padded: buffer.padded(),
+            end: buffer.block().len(),
+            pos: 0,
+        }
+    }
+
+    /// Bytes from the start of the block.
+    #[inline]
+    pub fn position(&self) -> usize {
+        self.pos
+    }
+
+    /// Bytes left; 0 past the end.
+    #[inline]
+    pub fn remaining(&self) -> usize {
+        self.end.saturating_sub(self.pos)
+    }
+
+    /// Whether nothing was read past the end of the block.
+    #[inline]
+    pub fn check(&self) -> Result<(), Malformed> {
+        if self.pos <= self.end {
+            Ok(())
+        } else {
+            Err(Malformed::Truncated)
+        }
+    }
+
+    /// The bytes from `start` to here.
+    #[inline]
+    pub fn since(&self, start: usize) -> Result<&'a [u8], Malformed> {
+        self.check()?;
+        self.padded.get(start..self.pos).ok_or(Malformed::Truncated)
+    }
+
+    #[inline(always)]
+    fn word(&self) -> Result<u64, Malformed> {
+        let bytes = self.padded.get(self.pos..).and_then(<[u8]>::first_chunk::<8>);
+        bytes.map(|b| u64::from_le_bytes(*b)).ok_or(Malformed::Truncated)
+    }
+
+    /// An int or long.
+    #[inline(always)]
+    pub fn long(&mut self) -> Result<i64, Malformed> {
+        let byte = *self.padded.get(self.pos).ok_or(Malformed::Truncated)?;
+        if byte < 0x80 {
+            self.pos += 1;
+            return Ok(zigzag(u64::from(byte)));
+        }
+        self.long_of_many()
+    }
+
+    fn long_of_many(&mut self) -> Result<i64, Malformed> {
+        let mut value = 0_u64;
+        let bytes = self.padded.get(self.pos..).unwrap_or_default();
+        for (i, byte) in bytes.iter().take(10).enumerate() {
+            let bits = u64::from(byte & 0x7f);
+            if i == 9 && bits > 1 {
+                return Err(Malformed::Varint);
+            }
+            value |= bits << (7 * i);
+            if *byte < 0x80 {
+                self.pos += i + 1;
+                return Ok(zigzag(value));
+            }
+        }
+        Err(if bytes.len() < 10 {
+            Malformed::Truncated
+        } else {
+            Malformed::Varint
+        })
+    }
+
+    /// An int: a long that fits.
+    #[inline(always)]
+    pub fn int(&mut self) -> Result<i32, Malformed> {
+        i32::try_from(self.long()?).map_err(|_| Malformed::Range)
+    }
+
+    /// Skips one varint.
+    #[inline(always)]
+    pub fn skip_varint(&mut self) -> Result<(), Malformed> {
+        let ends = !self.word()? & HIGH_BITS;
+        if ends != 0 {
+            self.pos += (ends.trailing_zeros() / 8 + 1) as usize;
+            return Ok(());
+        }
+        self.long_of_many().map(drop)
+    }
+
+    /// Skips `n` varints, a word at a time.
+    #[inline]
+    pub fn skip_varints(&mut self, mut n: usize) -> Result<(), Malformed> {
+        if n > self.remaining() {
+            return Err(Malformed::Truncated);
+        }
+        while n > 0 {
+            // A byte without its high bit ends a varint.
+            let mut ends = !self.word()? & HIGH_BITS;
+            let count = ((ends >> 7).wrapping_mul(ONES) >> 56) as usize;
+            if count < n {
+                n -= count;
+                self.pos += 8;
+                continue;
+            }
+            for _ in 1..n {
+                ends &= ends.wrapping_sub(1);
+            }
+            self.pos += (ends.trailing_zeros() / 8 + 1) as usize;
+            return Ok(());
+        }
+        Ok(())
+    }
+
+    /// Skips `n` bytes.
+    #[inline]
+    pub fn skip_bytes(&mut self, n: usize) -> Result<(), Malformed> {
+        if n > self.remaining() {
+            return Err(Malformed::Truncated);
+        }
+        self.pos += n;
+        Ok(())
+    }
+
+    /// A length: not negative, and not more than the block has left.
+    #[inline(always)]
+    fn length(&mut self) -> Result<usize, Malformed> {
+        let len = usize::try_from(self.long()?).map_err(|_| Malformed::Length)?;
+        if len > self.remaining() {
+            return Err(Malformed::Length);
+        }
+        Ok(len)
+    }
+
+    /// Skips bytes or a string.
+    #[inline(always)]
+    pub fn skip_sized(&mut self) -> Result<(), Malformed> {
+        let len = self.length()?;
+        self.pos += len;
+        Ok(())
+    }
+
+    /// Bytes.
+    #[inline(always)]
+    pub fn bytes(&mut self) -> Result<&'a [u8], Malformed> {
+        let len = self.length()?;
+        self.take(len)
+    }
+
+    /// `n` bytes of a fixed.
+    #[inline(always)]
+    pub fn take(&mut self, n: usize) -> Result<&'a [u8], Malformed> {
+        if n > self.remaining() {
+            return Err(Malformed::Truncated);
+        }
+        let bytes = self.padded.get(self.pos..self.pos + n).ok_or(Malformed::Truncated)?;
+        self.pos += n;
+        Ok(bytes)
+    }
+
+    /// A string.
+    pub fn string(&mut self) -> Result<&'a str, Malformed> {
+        std::str::from_utf8(self.bytes()?).map_err(|_| Malformed::Utf8)
+    }
+
+    /// A boolean.
+    pub fn boolean(&mut self) -> Result<bool, Malformed> {
+        match self.take(1)? {
+            [0] => Ok(false),
+            [1] => Ok(true),
+            _ => Err(Malformed::Range),
+        }
+    }
+
+    /// The head of the next block of an array or map whose items take at least one byte each.
+    #[inline(always)]
+    pub fn items(&mut self) -> Result<Items, Malformed> {
+        let count = self.long()?;
+        if count > 0 {
+            let count = usize::try_from(count).map_err(|_| Malformed::Length)?;
+            if count > self.remaining() {
+                return Err(Malformed::Length);
+            }
+            return Ok(Items {
+                count,
+                size_bytes: None,
+            });
+        }
+        if count == 0 {
+            return Ok(Items {
+                count: 0,
+                size_bytes: None,
+            });
+        }
+        self.sized_items(count)
+    }
+
+    /// The count is negative: the size in bytes follows.
+    #[cold]
+    fn sized_items(&mut self, count: i64) -> Result<Items, Malformed> {
+        let size_bytes = self.length()?;
+        let count = usize::try_from(count.unsigned_abs()).map_err(|_| Malformed::Length)?;
+        if count > size_bytes {
+            return Err(Malformed::Length);
+        }
+        Ok(Items {
+            count,
+            size_bytes: Some(size_bytes),
+        })
+    }
+}
+
+/// The head of a block of items; a count of 0 ends the array or map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Items {
+    /// Number of items.
+    pub count: usize,
+    /// Their size, where the writer gives it.
+    pub size_bytes: Option<usize>,
+}
+
+#[inline(always)]
+fn zigzag(n: u64) -> i64 {
+    (n >> 1) as i64 ^ -((n & 1) as i64)
+}
+
+impl Cursor<'_> {
+    /// Skips `count` pairs of an int and sized bytes: the items of a bounds map.
+    #[inline]
+    pub fn skip_int_and_sized(&mut self, count: usize) -> Result<(), Malformed> {
+        for _ in 0..count {
+            let pair = self.padded.get(self.pos..).and_then(<[u8]>::first_chunk::<2>);
+            let [key, len] = *pair.ok_or(Malformed::Truncated)?;
+            // Nearly always both take one byte; an odd length is negative.
+            if key < 0x80 && len & 0x81 == 0 {
+                self.pos += 2 + usize::from(len >> 1);
+                continue;
+            }
+            self.skip_varint()?;
+            self.skip_sized()?;
+        }
+        self.check()
+    }
+}

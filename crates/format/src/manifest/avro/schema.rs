@@ -1,0 +1,305 @@
+//! Writer schemas: Avro's JSON with the attributes that Iceberg adds.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::{Map as JsonMap, Value as Json};
+
+use crate::error::{Error, Result};
+use crate::spec::types::FieldId;
+
+/// A type as written, with its logical type.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AvroSchema {
+    /// The physical type.
+    pub avro_type: AvroType,
+    /// What it stands for.
+    pub logical: Logical,
+}
+
+/// A physical type. Named types are shared by their users.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs)]
+pub enum AvroType {
+    Null,
+    Boolean,
+    Int,
+    Long,
+    Float,
+    Double,
+    Bytes,
+    String,
+    Enum,
+    /// Size in bytes.
+    Fixed(usize),
+    Array(Arc<AvroSchema>),
+    /// The values; keys are strings.
+    Map(Arc<AvroSchema>),
+    Union(Vec<Arc<AvroSchema>>),
+    Record(Vec<AvroField>),
+}
+
+/// A logical type, as far as partition values need it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Logical {
+    None,
+    Decimal,
+    Date,
+    TimeMillis,
+    TimestampMillis,
+    Uuid,
+}
+
+/// A field of a record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AvroField {
+    /// The name in the file, which may be sanitised.
+    pub name: String,
+    /// The name before that (`iceberg-field-name`).
+    pub original_name: Option<String>,
+    /// `field-id`; absent in old files.
+    pub field_id: Option<FieldId>,
+    /// The type.
+    pub schema: Arc<AvroSchema>,
+}
+
+impl AvroField {
+    /// Whether the field has this name, sanitised or not.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.name == name || self.original_name.as_deref() == Some(name) || self.name == sanitize(name)
+    }
+}
+
+/// A type that may be null.
+#[derive(Debug, Clone, Copy)]
+pub struct Nullable<'a> {
+    /// The type without null.
+    pub schema: &'a Arc<AvroSchema>,
+    /// The union's branch of null; `None` when the type is no union.
+    pub null_branch: Option<u8>,
+}
+
+impl AvroSchema {
+    /// Parses a schema.
+    ///
+    /// # Errors
+    /// `Corrupt` when it is no Avro schema, or a type contains itself, which Iceberg has not.
+    pub fn parse(json: &[u8]) -> Result<Arc<AvroSchema>> {
+        let json: Json =
+            serde_json::from_slice(json).map_err(|e| Error::corrupt("the Avro schema is not JSON").with_source(e))?;
+        Parser::default().parse(&json, "")
+    }
+
+    /// Splits off null, when the type is a union of null and one other, in either order.
+    /// Any other union is `None`.
+    pub fn nullable(self: &Arc<Self>) -> Option<Nullable<'_>> {
+        let AvroType::Union(branches) = &self.avro_type else {
+            return Some(Nullable {
+                schema: self,
+                null_branch: None,
+            });
+        };
+        let is_null = |s: &Arc<AvroSchema>| s.avro_type == AvroType::Null;
+        match branches.as_slice() {
+            [null, schema] if is_null(null) => Some(Nullable {
+                schema,
+                null_branch: Some(0),
+            }),
+            [schema, null] if is_null(null) => Some(Nullable {
+                schema,
+                null_branch: Some(1),
+            }),
+            _ => None,
+        }
+    }
+
+    /// The fields of a record.
+    pub fn record_fields(&self) -> Option<&[AvroField]> {
+        match &self.avro_type {
+            AvroType::Record(fields) => Some(fields),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Default)]
+struct Parser {
+    named: HashMap<String, Arc<AvroSchema>>,
+}
+
+impl Parser {
+    fn parse(&mut self, json: &Json, namespace: &str) -> Result<Arc<AvroSchema>> {
+        match json {
+            Json::String(name) => self.named_type(name, namespace),
+            Json::Array(branches) => {
+                let branches = branches
+                    .iter()
+                    .map(|b| self.parse(b, namespace))
+                    .collect::<Result<_>>()?;
+                Ok(plain(AvroType::Union(branches)))
+            }
+            Json::Object(object) => self.object(object, namespace),
+            _ => Err(Error::corrupt("the Avro schema holds something that is no type")),
+        }
+    }
+
+    fn named_type(&self, name: &str, namespace: &str) -> Result<Arc<AvroSchema>> {
+        if let Some(primitive) = primitive(name) {
+            return Ok(plain(primitive));
+        }
+        let found = self
+            .named
+            .get(&full_name(name, namespace))
+            .or_else(|| self.named.get(name));
+        found
+            .cloned()
+            .ok_or_else(|| Error::corrupt(format!("the Avro schema uses type '{name}' before it is complete")))
+    }
+
+    fn object(&mut self, object: &JsonMap<String, Json>, namespace: &str) -> Result<Arc<AvroSchema>> {
+        let type_name = match object.get("type") {
+            Some(Json::String(name)) => name.as_str(),
+            // {"type": {...}} wraps a type.
+            Some(inner) => return self.parse(inner, namespace),
+            None => return Err(Error::corrupt("the Avro schema holds a type without a name")),
+        };
+        let avro_type = match type_name {
+            "record" | "error" => return self.record(object, namespace),
+            "enum" => AvroType::Enum,
+            "fixed" => {
+                let size = object.get("size").and_then(Json::as_u64);
+                let size = size.and_then(|s| usize::try_from(s).ok());
+                AvroType::Fixed(size.ok_or_else(|| Error::corrupt("the Avro schema holds a fixed without a size"))?)
+            }
+            "array" => AvroType::Array(self.child(object, "items", namespace)?),
+            "map" => AvroType::Map(self.child(object, "values", namespace)?),
+            name => match primitive(name) {
+                Some(primitive) => primitive,
+                None => return self.named_type(name, namespace),
+            },
+        };
+        let schema = Arc::new(AvroSchema {
+            logical: logical(object),
+            avro_type,
+        });
+        if matches!(schema.avro_type, AvroType::Enum | AvroType::Fixed(_)) {
+            self.register(object, namespace, &schema);
+        }
+        Ok(schema)
+    }
+
+    fn child(&mut self, object: &JsonMap<String, Json>, key: &str, namespace: &str) -> Result<Arc<AvroSchema>> {
+        let json = object.get(key);
+        self.parse(
+            json.ok_or_else(|| Error::corrupt(format!("the Avro schema holds a collection without '{key}'")))?,
+            namespace,
+        )
+    }
+
+    fn record(&mut self, object: &JsonMap<String, Json>, namespace: &str) -> Result<Arc<AvroSchema>> {
+        let Some(Json::Array(json_fields)) = object.get("fields") else {
+            return Err(Error::corrupt("the Avro schema holds a record without fields"));
+        };
+        let own_name = own_full_name(object, namespace);
+        let inner = own_name
+            .rsplit_once('.')
+            .map_or("", |(namespace, _)| namespace)
+            .to_string();
+        let mut fields = Vec::with_capacity(json_fields.len());
+        for json in json_fields {
+            fields.push(self.field(json, &inner)?);
+        }
+        let schema = plain(AvroType::Record(fields));
+        self.register(object, namespace, &schema);
+        Ok(schema)
+    }
+
+    fn field(&mut self, json: &Json, namespace: &str) -> Result<AvroField> {
+        let (Some(name), Some(field_type)) = (json.get("name").and_then(Json::as_str), json.get("type")) else {
+            return Err(Error::corrupt("the Avro schema holds a field without name or type"));
+        };
+        // Some writers put ids in quotes.
+        let id = json.get("field-id").and_then(|id| match id {
+            Json::String(text) => text.parse().ok(),
+            id => id.as_i64(),
+        });
+        Ok(AvroField {
+            name: name.to_string(),
+            original_name: json
+                .get("iceberg-field-name")
+                .and_then(Json::as_str)
+                .map(str::to_string),
+            field_id: id.and_then(|id| FieldId::try_from(id).ok()),
+            schema: self.parse(field_type, namespace)?,
+        })
+    }
+
+    fn register(&mut self, object: &JsonMap<String, Json>, namespace: &str, schema: &Arc<AvroSchema>) {
+        self.named.insert(own_full_name(object, namespace), Arc::clone(schema));
+    }
+}
+
+fn plain(avro_type: AvroType) -> Arc<AvroSchema> {
+    Arc::new(AvroSchema {
+        avro_type,
+        logical: Logical::None,
+    })
+}
+
+fn primitive(name: &str) -> Option<AvroType> {
+    Some(match name {
+        "null" => AvroType::Null,
+        "boolean" => AvroType::Boolean,
+        "int" => AvroType::Int,
+        "long" => AvroType::Long,
+        "float" => AvroType::Float,
+        "double" => AvroType::Double,
+        "bytes" => AvroType::Bytes,
+        "string" => AvroType::String,
+        _ => return None,
+    })
+}
+
+fn logical(object: &JsonMap<String, Json>) -> Logical {
+    match object.get("logicalType").and_then(Json::as_str) {
+        Some("decimal") => Logical::Decimal,
+        Some("date") => Logical::Date,
+        Some("time-millis") => Logical::TimeMillis,
+        Some("timestamp-millis" | "local-timestamp-millis") => Logical::TimestampMillis,
+        Some("uuid") => Logical::Uuid,
+        _ => Logical::None,
+    }
+}
+
+fn own_full_name(object: &JsonMap<String, Json>, namespace: &str) -> String {
+    let text = |key| object.get(key).and_then(Json::as_str);
+    full_name(text("name").unwrap_or_default(), text("namespace").unwrap_or(namespace))
+}
+
+fn full_name(name: &str, namespace: &str) -> String {
+    if name.contains('.') || namespace.is_empty() {
+        name.to_string()
+    } else {
+        format!("{namespace}.{name}")
+    }
+}
+
+/// A name that Avro accepts: letters, digits and underscores, no digit first (Java: `AvroSchemaUtil.sanitize`).
+pub fn sanitize(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    // Java looks at UTF-16 units: a character beyond the basic plane is two units, neither of which is a letter.
+    for (i, unit) in name.encode_utf16().enumerate() {
+        let c = char::from_u32(u32::from(unit)).unwrap_or('\u{FFFD}');
+        let is_digit = c.is_numeric() && c.to_digit(10).is_some();
+        if c == '_' || c.is_alphabetic() || (i > 0 && is_digit) {
+            out.push(c);
+        } else if is_digit {
+            out.push('_');
+            out.push(c);
+        } else {
+            out.push_str(&format!("_x{unit:X}"));
+        }
+    }
+    out
+}

@@ -1,0 +1,186 @@
+//! Decodes the metrics maps of entries: the bulk of a manifest, of which a scan wants little.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::avro::cursor::{Cursor, Malformed};
+use super::columns::{FieldMetrics, MetricsProjection};
+use super::plan::{CollectionNulls, Metric, NullBranch};
+use crate::spec::types::FieldId;
+
+/// Most fields whose metrics one manifest may name, when all are asked for. Each costs memory even if few files have it.
+const MAX_FIELDS: usize = 1 << 16;
+/// Ids below this are looked up in an array.
+const DENSE_IDS: usize = 1 << 12;
+const NONE: u32 = u32::MAX;
+
+/// The metrics decoded so far.
+pub(super) struct MetricMaps {
+    fields: Vec<(FieldId, FieldMetrics)>,
+    /// Index in `fields` by id, for small ids.
+    dense: Vec<u32>,
+    /// For other ids.
+    others: HashMap<FieldId, u32>,
+    takes_all: bool,
+}
+
+/// Reads the branch of a nullable type: whether a value follows.
+#[inline(always)]
+pub(super) fn is_present(cursor: &mut Cursor<'_>, null: NullBranch) -> Result<bool, Malformed> {
+    let Some(null) = null else { return Ok(true) };
+    match cursor.long()? {
+        branch @ (0 | 1) => Ok(branch != i64::from(null)),
+        _ => Err(Malformed::Branch),
+    }
+}
+
+/// The key of the next pair; `None` when the pair has no value, which is skipped then.
+#[inline(always)]
+fn item_key(cursor: &mut Cursor<'_>, nulls: CollectionNulls) -> Result<Option<i64>, Malformed> {
+    if nulls.items_are_plain() {
+        return cursor.long().map(Some);
+    }
+    nullable_key(cursor, nulls)
+}
+
+#[cold]
+fn nullable_key(cursor: &mut Cursor<'_>, nulls: CollectionNulls) -> Result<Option<i64>, Malformed> {
+    if !is_present(cursor, nulls.item)? {
+        return Ok(None);
+    }
+    if !is_present(cursor, nulls.key)? {
+        return Err(Malformed::Null);
+    }
+    let key = cursor.long()?;
+    Ok(is_present(cursor, nulls.value)?.then_some(key))
+}
+
+impl MetricMaps {
+    pub(super) fn new(projection: &MetricsProjection) -> Self {
+        let mut maps = MetricMaps {
+            fields: Vec::new(),
+            dense: vec![NONE; DENSE_IDS],
+            others: HashMap::new(),
+            takes_all: *projection == MetricsProjection::All,
+        };
+        if let MetricsProjection::Fields(ids) = projection {
+            for id in ids {
+                // Only as many as the caller asks for.
+                let _ = maps.add(*id);
+            }
+        }
+        maps
+    }
+
+    fn add(&mut self, id: FieldId) -> Result<usize, Malformed> {
+        if self.takes_all && self.fields.len() >= MAX_FIELDS {
+            return Err(Malformed::TooLarge);
+        }
+        let index = self.fields.len();
+        self.fields.push((id, FieldMetrics::default()));
+        match usize::try_from(id).ok().and_then(|id| self.dense.get_mut(id)) {
+            Some(slot) => *slot = index as u32,
+            None => {
+                self.others.insert(id, index as u32);
+            }
+        }
+        Ok(index)
+    }
+
+    /// The place of a field's metrics, when they are wanted.
+    #[inline(always)]
+    fn find(&mut self, id: i64) -> Result<Option<usize>, Malformed> {
+        let index = match usize::try_from(id).ok().and_then(|id| self.dense.get(id)) {
+            Some(index) => *index,
+            None => self.find_other(id)?,
+        };
+        if index != NONE {
+            return Ok(Some(index as usize));
+        }
+        if !self.takes_all {
+            return Ok(None);
+        }
+        let id = FieldId::try_from(id).map_err(|_| Malformed::Range)?;
+        self.add(id).map(Some)
+    }
+
+    fn find_other(&self, id: i64) -> Result<u32, Malformed> {
+        let id = FieldId::try_from(id).map_err(|_| Malformed::Range)?;
+        Ok(self.others.get(&id).copied().unwrap_or(NONE))
+    }
+
+    /// A map from field id to number.
+    pub(super) fn counts(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        metric: Metric,
+        nulls: CollectionNulls,
+        row: usize,
+    ) -> Result<(), Malformed> {
+        if !is_present(cursor, nulls.whole)? {
+            return Ok(());
+        }
+        loop {
+            let items = cursor.items()?;
+            if items.count == 0 {
+                return Ok(());
+            }
+            for _ in 0..items.count {
+                let Some(id) = item_key(cursor, nulls)? else { continue };
+                let Some(index) = self.find(id)? else {
+                    cursor.skip_varint()?;
+                    continue;
+                };
+                let value = cursor.long()?;
+                if let Some((_, metrics)) = self.fields.get_mut(index) {
+                    let column = match metric {
+                        Metric::ColumnSize => &mut metrics.column_size,
+                        Metric::NullCount => &mut metrics.null_count,
+                        Metric::NanCount => &mut metrics.nan_count,
+                        _ => &mut metrics.value_count,
+                    };
+                    column.push_at(row, value);
+                }
+            }
+            cursor.check()?;
+        }
+    }
+
+    /// A map from field id to bytes.
+    pub(super) fn bounds(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        metric: Metric,
+        nulls: CollectionNulls,
+        row: usize,
+    ) -> Result<(), Malformed> {
+        if !is_present(cursor, nulls.whole)? {
+            return Ok(());
+        }
+        loop {
+            let items = cursor.items()?;
+            if items.count == 0 {
+                return Ok(());
+            }
+            for _ in 0..items.count {
+                let Some(id) = item_key(cursor, nulls)? else { continue };
+                let Some(index) = self.find(id)? else {
+                    cursor.skip_sized()?;
+                    continue;
+                };
+                let bytes = cursor.bytes()?;
+                if let Some((_, metrics)) = self.fields.get_mut(index) {
+                    let column = match metric {
+                        Metric::UpperBound => &mut metrics.upper_bound,
+                        _ => &mut metrics.lower_bound,
+                    };
+                    column.push_at(row, bytes).map_err(|_| Malformed::TooLarge)?;
+                }
+            }
+        }
+    }
+
+    /// The fields that have metrics.
+    pub(super) fn finish(self) -> BTreeMap<FieldId, FieldMetrics> {
+        self.fields.into_iter().filter(|(_, m)| !m.is_empty()).collect()
+    }
+}

@@ -1,0 +1,5 @@
+//! Tests over readers and writers together.
+
+mod fixtures;
+mod round_trip;
+mod tables;
