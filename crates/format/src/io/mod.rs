@@ -256,7 +256,11 @@ impl FileIo {
     /// Returns one error per file that could not be deleted, naming it.
     pub async fn delete_many<S: AsRef<str>>(&self, locations: &[S]) -> Vec<Error> {
         const AT_ONCE: usize = 16;
-        let deletions = locations.iter().map(|location| self.delete(location.as_ref()));
+        // Collected first: a lazy iterator would keep this future from being `Send` for every lifetime.
+        let deletions: Vec<_> = locations
+            .iter()
+            .map(|location| self.delete(location.as_ref()))
+            .collect();
         futures::stream::iter(deletions)
             .buffered(AT_ONCE)
             .filter_map(|deleted| async { deleted.err() })

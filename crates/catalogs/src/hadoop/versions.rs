@@ -1,0 +1,207 @@
+//! Finding the current metadata file of a table directory.
+//!
+//! Versions are `metadata/vN.metadata.json`; `version-hint.text` names one that was current once. The truth is the
+//! highest version that exists: the hint only saves listing the directory, and is not believed where it could mislead.
+
+use std::cmp::Reverse;
+
+use tarn_format::io::FileIo;
+use tarn_format::io::location::{file_name, join};
+use tarn_format::{ErrorKind, Result};
+
+/// Where writers leave the version they made last.
+const VERSION_HINT: &str = "version-hint.text";
+
+/// The longest hint that is read: a name, not a document.
+const MAX_HINT_BYTES: u64 = 1024;
+
+/// How names of versions end, in the order in which readers prefer them (Java: `HadoopTableOperations`).
+const EXTENSIONS: [&str; 3] = [".metadata.json", ".gz.metadata.json", ".metadata.json.gz"];
+
+/// A metadata file of a directory table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum CurrentMetadata {
+    /// `vN.metadata.json` of a directory catalog.
+    Version {
+        /// N.
+        number: u64,
+        /// Location of the file.
+        location: String,
+    },
+    /// A file that another kind of catalog named, such as `00001-….metadata.json`. Nobody can tell from the directory
+    /// whether it is current: it may be read, not committed to.
+    Foreign {
+        /// Location of the file.
+        location: String,
+    },
+}
+
+impl CurrentMetadata {
+    /// Location of the file.
+    pub(super) fn location(&self) -> &str {
+        match self {
+            CurrentMetadata::Version { location, .. } | CurrentMetadata::Foreign { location } => location,
+        }
+    }
+}
+
+/// The directory of a table's metadata files.
+pub(super) fn metadata_dir(table_location: &str) -> String {
+    join(table_location, "metadata")
+}
+
+/// Where we write version `number`.
+pub(super) fn version_location(table_location: &str, number: u64) -> String {
+    join(&metadata_dir(table_location), &format!("v{number}.metadata.json"))
+}
+
+/// The number in the name of a version, compressed or not; `None` for any other name.
+pub(super) fn version_number(name: &str) -> Option<u64> {
+    let rest = name.strip_prefix('v')?;
+    EXTENSIONS.iter().find_map(|extension| {
+        let digits = rest.strip_suffix(extension)?;
+        let canonical = digits == "0" || (!digits.starts_with('0') && digits.bytes().all(|b| b.is_ascii_digit()));
+        canonical.then(|| digits.parse().ok()).flatten()
+    })
+}
+
+/// Whether a name is that of a metadata file of any catalog.
+pub(super) fn is_metadata_file(name: &str) -> bool {
+    EXTENSIONS.iter().any(|e| name.len() > e.len() && name.ends_with(e))
+}
+
+/// The current metadata file of the table in this directory; `None` where there is none.
+///
+/// Copes with a hint that is missing, empty, misnamed, stale or ahead, with versions of other writers that are
+/// compressed, and with directories written by other catalogs.
+///
+/// # Errors
+/// Those of storage.
+pub(super) async fn current_metadata(io: &FileIo, table_location: &str) -> Result<Option<CurrentMetadata>> {
+    let hint = read_hint(io, table_location).await?;
+    if let Some(number) = hint.as_deref().and_then(|h| h.parse::<u64>().ok())
+        && let Some(found) = follow_hint(io, table_location, number).await?
+    {
+        return Ok(Some(found));
+    }
+    let names = metadata_names(io, table_location).await?;
+    if let Some((number, name)) = highest_version(&names) {
+        let location = join(&metadata_dir(table_location), name);
+        return Ok(Some(CurrentMetadata::Version { number, location }));
+    }
+    let foreign = foreign_current(&names, hint.as_deref());
+    Ok(foreign.map(|name| CurrentMetadata::Foreign {
+        location: join(&metadata_dir(table_location), name),
+    }))
+}
+
+/// Goes from the hinted version to the last one after it.
+///
+/// `None` where a listing must decide: the hinted version or the one before it is gone. The latter betrays a version
+/// that a late writer made again after it was deleted (`write.metadata.delete-after-commit.enabled`) and could not take
+/// back: of the versions that count, the last two are always kept.
+async fn follow_hint(io: &FileIo, table_location: &str, hinted: u64) -> Result<Option<CurrentMetadata>> {
+    let Some(before) = hinted.checked_sub(1).filter(|b| *b > 0) else {
+        return Ok(None);
+    };
+    let Some(mut location) = existing(io, table_location, hinted).await? else {
+        return Ok(None);
+    };
+    if existing(io, table_location, before).await?.is_none() {
+        return Ok(None);
+    }
+    let mut number = hinted;
+    while let Some(next) = number.checked_add(1) {
+        match existing(io, table_location, next).await? {
+            Some(found) => (number, location) = (next, found),
+            None => break,
+        }
+    }
+    Ok(Some(CurrentMetadata::Version { number, location }))
+}
+
+/// The file of a version, under any of its names.
+async fn existing(io: &FileIo, table_location: &str, number: u64) -> Result<Option<String>> {
+    for extension in EXTENSIONS {
+        let location = join(&metadata_dir(table_location), &format!("v{number}{extension}"));
+        if io.exists(&location).await? {
+            return Ok(Some(location));
+        }
+    }
+    Ok(None)
+}
+
+async fn read_hint(io: &FileIo, table_location: &str) -> Result<Option<String>> {
+    let location = join(&metadata_dir(table_location), VERSION_HINT);
+    match io.size(&location).await {
+        Ok(size) if size <= MAX_HINT_BYTES => {}
+        Ok(_) => return Ok(None),
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(e),
+    }
+    match io.read(&location).await {
+        Ok(bytes) => {
+            let text = String::from_utf8_lossy(&bytes);
+            let line = text.lines().next().unwrap_or_default().trim().to_owned();
+            Ok(Some(line).filter(|l| !l.is_empty()))
+        }
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+/// Leaves the hint. Failing to costs readers a listing, never a commit, so it is only logged.
+pub(super) async fn write_hint(io: &FileIo, table_location: &str, number: u64) {
+    let location = join(&metadata_dir(table_location), VERSION_HINT);
+    if let Err(error) = io.write(&location, number.to_string().into()).await {
+        tracing::warn!(file = location, %error, "the version hint could not be written");
+    }
+}
+
+/// Where the hint is.
+pub(super) fn hint_location(table_location: &str) -> String {
+    join(&metadata_dir(table_location), VERSION_HINT)
+}
+
+/// Names of all files in the metadata directory; none where there is no directory.
+pub(super) async fn metadata_names(io: &FileIo, table_location: &str) -> Result<Vec<String>> {
+    match io.list_dir(&metadata_dir(table_location)).await {
+        Ok(listing) => Ok(listing
+            .files
+            .iter()
+            .map(|f| file_name(&f.location).to_owned())
+            .collect()),
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(e) => Err(e),
+    }
+}
+
+/// The highest version among names. Of several files of one version the one that readers prefer.
+pub(super) fn highest_version(names: &[String]) -> Option<(u64, &str)> {
+    let versions = names.iter().filter_map(|n| Some((version_number(n)?, n.as_str())));
+    versions.max_by_key(|(number, name)| (*number, Reverse(preference(name))))
+}
+
+/// Lower is preferred. The longer names end like the shorter ones, so the longest match tells.
+fn preference(name: &str) -> usize {
+    EXTENSIONS.iter().rposition(|e| name.ends_with(e)).unwrap_or(0)
+}
+
+/// The file that a foreign hint names, else the one with the highest number in front.
+fn foreign_current<'a>(names: &'a [String], hint: Option<&str>) -> Option<&'a str> {
+    let files = || names.iter().map(String::as_str).filter(|n| is_metadata_file(n));
+    if let Some(hint) = hint {
+        let named = files().find(|n| EXTENSIONS.iter().any(|e| n.strip_suffix(e) == Some(hint)) || *n == hint);
+        if named.is_some() {
+            return named;
+        }
+    }
+    files().max_by_key(|n| (leading_number(n), *n))
+}
+
+fn leading_number(name: &str) -> Option<u64> {
+    name.split_once('-')?.0.parse().ok()
+}
+
+#[cfg(test)]
+mod tests;
