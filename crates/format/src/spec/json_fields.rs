@@ -110,6 +110,23 @@ impl Fields {
         }
     }
 
+    /// An optional snapshot id. Some writers draw ids from all of 64 bits: those beyond `i64` are wrapped, so that they
+    /// stay distinct, and are written back wrapped, so that other readers can take them.
+    pub(crate) fn opt_snapshot_id(&mut self, name: &str) -> Result<Option<i64>> {
+        match self.map.get(name).and_then(Json::as_u64) {
+            Some(id) if i64::try_from(id).is_err() => {
+                self.discard(name);
+                Ok(Some(id.cast_signed()))
+            }
+            _ => self.opt_i64(name),
+        }
+    }
+
+    /// A snapshot id.
+    pub(crate) fn snapshot_id(&mut self, name: &str) -> Result<i64> {
+        self.opt_snapshot_id(name)?.ok_or_else(|| self.missing(name))
+    }
+
     /// A 64-bit integer.
     pub(crate) fn i64(&mut self, name: &str) -> Result<i64> {
         self.opt_i64(name)?.ok_or_else(|| self.missing(name))

@@ -3,8 +3,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::types::{FieldId, NestedFieldRef, StructType, Type};
+use super::types::{FieldId, NestedField, NestedFieldRef, StructType, Type};
 use crate::error::{Error, Result};
+
+/// Whether names must match in case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum CaseSensitivity {
+    Sensitive,
+    Insensitive,
+}
 
 /// A schema and its indexes. Immutable; shared as [`SchemaRef`].
 #[derive(Debug, Clone)]
@@ -15,10 +23,18 @@ pub struct Schema {
     by_id: HashMap<FieldId, Indexed>,
     by_name: HashMap<String, FieldId>,
     by_lower_name: HashMap<String, Vec<FieldId>>,
+    by_short_name: HashMap<String, FieldId>,
 }
 
 /// A shared schema.
 pub type SchemaRef = Arc<Schema>;
+
+/// Names from the root to a field, in full and with what may be left out left out.
+#[derive(Default)]
+struct Path {
+    full: Vec<String>,
+    short: Vec<String>,
+}
 
 #[derive(Debug, Clone)]
 struct Indexed {
@@ -45,13 +61,18 @@ impl Schema {
             by_id: HashMap::new(),
             by_name: HashMap::new(),
             by_lower_name: HashMap::new(),
+            by_short_name: HashMap::new(),
             root: StructType::default(),
         };
-        let mut path = Vec::new();
+        let mut path = Path::default();
         for field in &root.fields {
             schema.index(field, None, &mut path)?;
         }
         schema.root = root;
+        let Schema {
+            by_name, by_short_name, ..
+        } = &mut schema;
+        by_short_name.retain(|name, _| !by_name.contains_key(name));
         for id in &schema.identifier_field_ids {
             if !schema.by_id.contains_key(id) {
                 return Err(Error::invalid(format!("identifier field {id} is not in the schema")));
@@ -60,12 +81,22 @@ impl Schema {
         Ok(schema)
     }
 
-    fn index(&mut self, field: &NestedFieldRef, parent: Option<FieldId>, path: &mut Vec<String>) -> Result<()> {
-        path.push(field.name.clone());
-        let full_name = path.join(".");
+    fn index(&mut self, field: &NestedFieldRef, parent: Option<&NestedField>, path: &mut Path) -> Result<()> {
+        // Java leaves out `element` and `value` where they hold a struct: `points.x` is `points.element.x`.
+        let skipped = matches!(parent.map(|p| &p.field_type), Some(Type::List(_) | Type::Map(_)))
+            && field.name != "key"
+            && field.field_type.as_struct().is_some();
+        path.full.push(field.name.clone());
+        let full_name = path.full.join(".");
+        if !skipped {
+            path.short.push(field.name.clone());
+            if path.short.len() < path.full.len() {
+                self.by_short_name.insert(path.short.join("."), field.id);
+            }
+        }
         let indexed = Indexed {
             field: Arc::clone(field),
-            parent,
+            parent: parent.map(|p| p.id),
             full_name: full_name.clone(),
         };
         if let Some(other) = self.by_id.insert(field.id, indexed) {
@@ -83,9 +114,12 @@ impl Schema {
             .or_default()
             .push(field.id);
         for child in field.field_type.children() {
-            self.index(child, Some(field.id), path)?;
+            self.index(child, Some(field), path)?;
         }
-        path.pop();
+        path.full.pop();
+        if !skipped {
+            path.short.pop();
+        }
         Ok(())
     }
 
@@ -119,9 +153,11 @@ impl Schema {
         self.field_by_id(id).map(|f| &f.field_type)
     }
 
-    /// The field of exactly this full name, such as `a.b` or `list.element.c`.
+    /// The field of exactly this full name, such as `a.b` or `list.element.c`. As in Java, `element` and `value` may be
+    /// left out where they hold a struct: `list.c`.
     pub fn field_by_name(&self, name: &str) -> Option<&NestedFieldRef> {
-        self.by_name.get(name).and_then(|id| self.field_by_id(*id))
+        let id = self.by_name.get(name).or_else(|| self.by_short_name.get(name))?;
+        self.field_by_id(*id)
     }
 
     /// The field whose full name equals `name` without regard to case.
@@ -129,10 +165,30 @@ impl Schema {
     /// # Errors
     /// `InvalidInput` when several fields match.
     pub fn field_by_name_ignore_case(&self, name: &str) -> Result<Option<&NestedFieldRef>> {
-        match self.by_lower_name.get(&name.to_lowercase()).map(Vec::as_slice) {
-            None | Some([]) => Ok(None),
-            Some([id]) => Ok(self.field_by_id(*id)),
-            Some(_) => Err(Error::invalid(format!("column name '{name}' is ambiguous"))),
+        let lower = name.to_lowercase();
+        let short = || -> Vec<FieldId> {
+            let names = self.by_short_name.iter();
+            names
+                .filter(|(n, _)| n.to_lowercase() == lower)
+                .map(|(_, id)| *id)
+                .collect()
+        };
+        let found = self.by_lower_name.get(&lower).cloned().unwrap_or_else(short);
+        match found.as_slice() {
+            [] => Ok(None),
+            [id] => Ok(self.field_by_id(*id)),
+            _ => Err(Error::invalid(format!("column name '{name}' is ambiguous"))),
+        }
+    }
+
+    /// The field of this name, see [`Self::field_by_name`] and [`Self::field_by_name_ignore_case`].
+    ///
+    /// # Errors
+    /// `InvalidInput` when case does not matter and several fields match.
+    pub fn find_field(&self, name: &str, case: CaseSensitivity) -> Result<Option<&NestedFieldRef>> {
+        match case {
+            CaseSensitivity::Sensitive => Ok(self.field_by_name(name)),
+            CaseSensitivity::Insensitive => self.field_by_name_ignore_case(name),
         }
     }
 

@@ -24,7 +24,7 @@ impl Operation {
 impl JsonForm for Snapshot {
     fn from_value(json: Json) -> Result<Self> {
         let mut fields = Fields::new("a snapshot", json)?;
-        let snapshot_id = fields.i64("snapshot-id")?;
+        let snapshot_id = fields.snapshot_id("snapshot-id")?;
         let in_snapshot = |e: Error| e.with_context("snapshot", snapshot_id.to_string());
         snapshot_from_fields(snapshot_id, &mut fields)
             .map(|snapshot| Snapshot {
@@ -83,7 +83,7 @@ fn snapshot_from_fields(snapshot_id: i64, fields: &mut Fields) -> Result<Snapsho
     };
     Ok(Snapshot {
         snapshot_id,
-        parent_snapshot_id: fields.opt_i64("parent-snapshot-id")?,
+        parent_snapshot_id: fields.opt_snapshot_id("parent-snapshot-id")?,
         sequence_number: fields.opt_i64("sequence-number")?.unwrap_or(0),
         timestamp_ms: fields.i64("timestamp-ms")?,
         manifests,
@@ -101,7 +101,7 @@ impl JsonForm for SnapshotRef {
     fn from_value(json: Json) -> Result<Self> {
         let mut fields = Fields::new("a snapshot ref", json)?;
         Ok(SnapshotRef {
-            snapshot_id: fields.i64("snapshot-id")?,
+            snapshot_id: fields.snapshot_id("snapshot-id")?,
             kind: ref_kind(&fields.string("type")?)?,
             retention: retention_from_fields(&mut fields)?,
             extra: fields.rest(),

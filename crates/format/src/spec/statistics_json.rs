@@ -13,7 +13,7 @@ impl JsonForm for StatisticsFile {
     fn from_value(json: Json) -> Result<Self> {
         let mut fields = Fields::new("a statistics file", json)?;
         Ok(StatisticsFile {
-            snapshot_id: fields.i64("snapshot-id")?,
+            snapshot_id: fields.snapshot_id("snapshot-id")?,
             statistics_path: fields.string("statistics-path")?,
             file_size_bytes: fields.i64("file-size-in-bytes")?,
             file_footer_size_bytes: fields.i64("file-footer-size-in-bytes")?,
@@ -40,7 +40,7 @@ impl JsonForm for BlobMetadata {
         let mut fields = Fields::new("blob metadata", json)?;
         Ok(BlobMetadata {
             blob_type: fields.string("type")?,
-            snapshot_id: fields.i64("snapshot-id")?,
+            snapshot_id: fields.snapshot_id("snapshot-id")?,
             sequence_number: fields.i64("sequence-number")?,
             fields: fields.opt_i32_list("fields")?.ok_or_else(|| fields.missing("fields"))?,
             properties: fields.opt_properties("properties")?.unwrap_or_default(),
@@ -65,7 +65,7 @@ impl JsonForm for PartitionStatisticsFile {
     fn from_value(json: Json) -> Result<Self> {
         let mut fields = Fields::new("a partition statistics file", json)?;
         Ok(PartitionStatisticsFile {
-            snapshot_id: fields.i64("snapshot-id")?,
+            snapshot_id: fields.snapshot_id("snapshot-id")?,
             statistics_path: fields.string("statistics-path")?,
             file_size_bytes: fields.i64("file-size-in-bytes")?,
         })

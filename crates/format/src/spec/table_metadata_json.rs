@@ -100,7 +100,7 @@ impl JsonForm for SnapshotLogEntry {
         let mut fields = Fields::new("a snapshot log entry", json)?;
         Ok(SnapshotLogEntry {
             timestamp_ms: fields.i64("timestamp-ms")?,
-            snapshot_id: fields.i64("snapshot-id")?,
+            snapshot_id: fields.snapshot_id("snapshot-id")?,
         })
     }
 
@@ -160,7 +160,7 @@ fn read(version: FormatVersion, fields: &mut Fields) -> Result<TableMetadata> {
         None => return Err(fields.missing("last-partition-id")),
     };
     let (sort_orders, default_sort_order_id) = read_orders(v1, fields)?;
-    let current_snapshot_id = fields.opt_i64("current-snapshot-id")?.filter(|id| *id != -1);
+    let current_snapshot_id = fields.opt_snapshot_id("current-snapshot-id")?.filter(|id| *id != -1);
     let snapshots = shared(fields.opt_list::<Snapshot>("snapshots")?.unwrap_or_default());
     Ok(TableMetadata {
         format_version: version,

@@ -57,6 +57,9 @@ fn normalise(metadata: &mut Json) {
             object.remove(filled);
         }
     }
+    if object.get("next-row-id") == Some(&json!(0)) {
+        object.remove("next-row-id");
+    }
     if object.get("current-snapshot-id") == Some(&json!(-1)) {
         object.remove("current-snapshot-id");
     }
@@ -75,6 +78,7 @@ fn normalise(metadata: &mut Json) {
 
 fn drop_empty(json: &mut Json) {
     match json {
+        Json::Number(n) if n.as_i64().is_none() && n.is_u64() => *json = json!(n.as_u64().unwrap() as i64),
         Json::Object(object) => {
             if object.get("sequence-number") == Some(&json!(0)) && object.contains_key("manifest-list") {
                 object.remove("sequence-number");

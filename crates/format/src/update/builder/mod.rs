@@ -17,8 +17,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use compatibility::validate_identifier_field;
+pub(crate) use compatibility::{check_spec, check_spec_names};
 pub use creation::creation_updates;
+pub(crate) use properties::{FORMAT_VERSION, format_version, is_reserved};
 pub use properties::{RESERVED_PROPERTIES, positive_property};
+pub(crate) use schemas::{next_id, same_partitioning};
+pub(crate) use snapshots::check_ref;
 
 use super::TableUpdate;
 use crate::error::{Error, Result};

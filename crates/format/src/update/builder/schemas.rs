@@ -161,7 +161,7 @@ pub(crate) fn same_partitioning(one: &PartitionSpec, other: &PartitionSpec) -> b
     key(one) == key(other)
 }
 
-fn next_id(ids: impl Iterator<Item = i32>, first: i32) -> Result<i32> {
+pub(crate) fn next_id(ids: impl Iterator<Item = i32>, first: i32) -> Result<i32> {
     let taken: BTreeSet<i32> = ids.collect();
     match taken.last() {
         Some(highest) if *highest >= first => highest

@@ -1,0 +1,119 @@
+//! What a change requires of the table it was made for (Java: `UpdateRequirements`).
+
+use std::collections::BTreeSet;
+
+use super::{TableRequirement, TableUpdate};
+use crate::spec::snapshot::{MAIN_BRANCH, RefKind};
+use crate::spec::table_metadata::TableMetadata;
+
+/// A change of a table: updates, and what must hold of the table when they are applied.
+pub type TableChange = (Vec<TableUpdate>, Vec<TableRequirement>);
+
+/// Whether a change alters a table or puts another in its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Intent {
+    Update,
+    Replace,
+}
+
+/// Requirements of updates that create a table.
+pub fn requirements_for_create() -> Vec<TableRequirement> {
+    vec![TableRequirement::NotExist]
+}
+
+/// Requirements of updates that were made for `base`: what they rest on must not have changed.
+pub fn requirements_for_update(base: &TableMetadata, updates: &[TableUpdate]) -> Vec<TableRequirement> {
+    Requirements::collect(base, updates, Intent::Update)
+}
+
+/// Requirements of updates that replace the table `base`: only ids must not have been given away.
+pub fn requirements_for_replace(base: &TableMetadata, updates: &[TableUpdate]) -> Vec<TableRequirement> {
+    Requirements::collect(base, updates, Intent::Replace)
+}
+
+struct Requirements<'a> {
+    base: &'a TableMetadata,
+    intent: Intent,
+    refs: BTreeSet<&'a str>,
+    found: Vec<TableRequirement>,
+}
+
+impl<'a> Requirements<'a> {
+    fn collect(base: &'a TableMetadata, updates: &'a [TableUpdate], intent: Intent) -> Vec<TableRequirement> {
+        let mut requirements = Requirements {
+            base,
+            intent,
+            refs: BTreeSet::new(),
+            found: base.table_uuid.map(TableRequirement::UuidMatch).into_iter().collect(),
+        };
+        updates.iter().for_each(|update| requirements.add(update));
+        requirements.found
+    }
+
+    fn add(&mut self, update: &'a TableUpdate) {
+        let base = self.base;
+        match update {
+            TableUpdate::SetSnapshotRef { name, .. } => {
+                if self.refs.insert(name) {
+                    let snapshot_id = base.refs.get(name).map(|reference| reference.snapshot_id);
+                    self.unchanged(TableRequirement::RefSnapshotIdMatch {
+                        name: name.clone(),
+                        snapshot_id,
+                    });
+                }
+            }
+            TableUpdate::AddSchema(_) => {
+                self.require(TableRequirement::LastAssignedFieldIdMatch(base.last_column_id));
+            }
+            TableUpdate::AddSpec(_) => {
+                self.require(TableRequirement::LastAssignedPartitionIdMatch(base.last_partition_id));
+            }
+            TableUpdate::SetCurrentSchema(_) => self.current_schema_unchanged(),
+            TableUpdate::SetDefaultSpec(_) => self.default_spec_unchanged(),
+            TableUpdate::SetDefaultSortOrder(_) => {
+                self.unchanged(TableRequirement::DefaultSortOrderIdMatch(base.default_sort_order_id));
+            }
+            TableUpdate::RemovePartitionSpecs(_) => {
+                self.default_spec_unchanged();
+                self.branches_unchanged();
+            }
+            TableUpdate::RemoveSchemas(_) => {
+                self.current_schema_unchanged();
+                self.branches_unchanged();
+            }
+            _ => {}
+        }
+    }
+
+    fn current_schema_unchanged(&mut self) {
+        self.unchanged(TableRequirement::CurrentSchemaIdMatch(self.base.current_schema_id));
+    }
+
+    fn default_spec_unchanged(&mut self) {
+        self.unchanged(TableRequirement::DefaultSpecIdMatch(self.base.default_spec_id));
+    }
+
+    /// Another branch may still write with what is removed.
+    fn branches_unchanged(&mut self) {
+        for (name, reference) in &self.base.refs {
+            if reference.kind == RefKind::Branch && name != MAIN_BRANCH {
+                self.unchanged(TableRequirement::RefSnapshotIdMatch {
+                    name: name.clone(),
+                    snapshot_id: Some(reference.snapshot_id),
+                });
+            }
+        }
+    }
+
+    fn unchanged(&mut self, requirement: TableRequirement) {
+        if self.intent == Intent::Update {
+            self.require(requirement);
+        }
+    }
+
+    fn require(&mut self, requirement: TableRequirement) {
+        if !self.found.contains(&requirement) {
+            self.found.push(requirement);
+        }
+    }
+}
