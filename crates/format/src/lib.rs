@@ -7,6 +7,7 @@
 pub mod catalog;
 pub mod deletes;
 pub mod error;
+pub mod expr;
 pub mod io;
 pub mod manifest;
 pub mod metrics;

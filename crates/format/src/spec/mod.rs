@@ -1,6 +1,6 @@
 //! The nouns of the Iceberg specification, as plain values.
 
-mod iso_time;
+pub(crate) mod iso_time;
 pub(crate) mod json_fields;
 pub mod metadata_file;
 pub mod name_mapping;

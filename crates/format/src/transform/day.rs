@@ -1,6 +1,7 @@
 //! `day`: days since 1970-01-01, as a date.
 
-use super::calendar::{Civil, civil, days, saturate};
+use super::calendar::{days, saturate};
+use crate::spec::iso_time::civil_from_days;
 use crate::spec::types::PrimitiveType;
 use crate::spec::value::Value;
 
@@ -9,6 +10,6 @@ pub(super) fn apply(value: &Value, source: &PrimitiveType) -> Option<Value> {
 }
 
 pub(super) fn human(days: i32) -> String {
-    let Civil { year, month, day } = civil(i64::from(days));
+    let (year, month, day) = civil_from_days(i64::from(days));
     format!("{year:04}-{month:02}-{day:02}")
 }

@@ -3,8 +3,8 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::calendar::{Civil, SECONDS_PER_DAY, civil, units_per_second};
 use super::day;
+use crate::spec::iso_time::{Precision, format_timestamp};
 use crate::spec::types::PrimitiveType;
 use crate::spec::value::Value;
 
@@ -14,8 +14,10 @@ pub(super) fn value(value: &Value, ty: &PrimitiveType) -> String {
     match (ty, value) {
         (T::Date, Value::Int(days)) => day::human(*days),
         (T::Time, Value::Long(micros)) => time(*micros),
-        (T::Timestamp | T::TimestampNs, Value::Long(ticks)) => timestamp(*ticks, ty),
-        (T::Timestamptz | T::TimestamptzNs, Value::Long(ticks)) => format!("{}+00:00", timestamp(*ticks, ty)),
+        (T::Timestamp, Value::Long(ticks)) => format_timestamp(*ticks, Precision::Micros),
+        (T::Timestamptz, Value::Long(ticks)) => format_timestamp(*ticks, Precision::Micros) + "+00:00",
+        (T::TimestampNs, Value::Long(ticks)) => format_timestamp(*ticks, Precision::Nanos),
+        (T::TimestamptzNs, Value::Long(ticks)) => format_timestamp(*ticks, Precision::Nanos) + "+00:00",
         (T::Decimal { scale, .. }, Value::Decimal(v)) => decimal(*v, *scale),
         _ => physical(value),
     }
@@ -38,7 +40,7 @@ fn physical(value: &Value) -> String {
 
 /// `HH:mm`, with seconds and a fraction of 3 or 6 digits where they are not zero (Java `LocalTime.toString`).
 fn time(micros: i64) -> String {
-    let micros = micros.rem_euclid(SECONDS_PER_DAY * 1_000_000);
+    let micros = micros.rem_euclid(86_400_000_000);
     let (seconds, fraction) = (micros / 1_000_000, micros % 1_000_000);
     let mut text = format!("{:02}:{:02}", seconds / 3600, seconds / 60 % 60);
     if seconds % 60 != 0 || fraction != 0 {
@@ -48,31 +50,6 @@ fn time(micros: i64) -> String {
         0 => {}
         f if f % 1000 == 0 => text += &format!(".{:03}", f / 1000),
         f => text += &format!(".{f:06}"),
-    }
-    text
-}
-
-/// ISO date and time with seconds, and a fraction without trailing zeros (Java `ISO_LOCAL_DATE_TIME`).
-fn timestamp(ticks: i64, ty: &PrimitiveType) -> String {
-    let per_second = units_per_second(ty).unwrap_or(1_000_000);
-    let (seconds, fraction) = (ticks.div_euclid(per_second), ticks.rem_euclid(per_second));
-    let Civil { year, month, day } = civil(seconds.div_euclid(SECONDS_PER_DAY));
-    let second = seconds.rem_euclid(SECONDS_PER_DAY);
-    let sign = match year {
-        10_000.. => "+",
-        ..0 => "-",
-        _ => "",
-    };
-    let mut text = format!(
-        "{sign}{:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}",
-        year.abs(),
-        second / 3600,
-        second / 60 % 60,
-        second % 60
-    );
-    if fraction != 0 {
-        let digits = if per_second == 1_000_000 { 6 } else { 9 };
-        text += format!(".{fraction:0digits$}").trim_end_matches('0');
     }
     text
 }

@@ -1,12 +1,13 @@
 //! `month`: months since January 1970.
 
-use super::calendar::{civil, days, saturate};
+use super::calendar::{days, saturate};
+use crate::spec::iso_time::civil_from_days;
 use crate::spec::types::PrimitiveType;
 use crate::spec::value::Value;
 
 pub(super) fn apply(value: &Value, source: &PrimitiveType) -> Option<Value> {
-    let date = civil(days(value, source)?);
-    Some(saturate((date.year - 1970) * 12 + date.month - 1))
+    let (year, month, _) = civil_from_days(days(value, source)?);
+    Some(saturate((year - 1970) * 12 + i64::from(month) - 1))
 }
 
 pub(super) fn human(months: i32) -> String {
