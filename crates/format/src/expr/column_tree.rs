@@ -127,6 +127,14 @@ impl<Q: Question> MetricsTree<Q> {
         file.record_count != 0 && self.tree.ask_file::<Q>(file)
     }
 
+    pub(super) fn row(&self, files: &ManifestColumns, row: usize) -> bool {
+        let leaf = |leaf: &Leaf| match files.metrics_of(leaf.column.field_id) {
+            Some(metrics) => leaf.ask::<Q, _>(&RowStats { metrics, row }),
+            None => leaf.ask::<Q, _>(&NoStats),
+        };
+        files.record_count(row) != 0 && self.tree.ask(&leaf)
+    }
+
     pub(super) fn narrow(&self, files: &ManifestColumns, flags: &mut [bool]) {
         for (row, flag) in flags.iter_mut().enumerate() {
             *flag &= files.record_count(row) != 0;

@@ -35,6 +35,11 @@ impl StrictMetricsEvaluator {
         self.tree.narrow(files, flags);
     }
 
+    /// Whether all rows of the file of entry `row` match, see [`Self::all_match`].
+    pub fn all_match_row(&self, files: &ManifestColumns, row: usize) -> bool {
+        self.tree.row(files, row)
+    }
+
     /// Whether all rows of the file match. An empty file is not claimed: its count may lie.
     pub fn all_match(&self, file: &DataFile) -> bool {
         self.tree.file(file)

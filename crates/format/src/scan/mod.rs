@@ -2,8 +2,24 @@
 //! (spec, "Scan Planning").
 
 pub mod bin_packing;
+pub mod changelog;
+pub mod filter;
+pub mod incremental;
 pub mod manifest_entries;
+mod planner;
 pub mod range;
 pub mod snapshots;
+pub mod split;
+pub mod table_scan;
+pub mod task;
+
+#[cfg(test)]
+mod fixture_tests;
+#[cfg(test)]
+mod model_tests;
 #[cfg(test)]
 pub(crate) mod testing;
+
+pub use filter::{RowMatch, ScanFilter};
+pub use table_scan::{PlannedDeletes, ScanPlan, ScanSetup, Statistics, TableScan};
+pub use task::FileScanTask;

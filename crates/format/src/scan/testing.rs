@@ -4,15 +4,22 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::manifest_entries::ManifestEntries;
+use super::table_scan::ScanSetup;
+use crate::io::FileIo;
+use crate::manifest::avro::codec::Codec;
+use crate::manifest::cache::ManifestCache;
 use crate::manifest::columns::ManifestColumns;
-use crate::manifest::data_file::{DataFile, ManifestEntry, ManifestStatus};
+use crate::manifest::data_file::{DataContent, DataFile, FileFormat, ManifestEntry, ManifestStatus, PartitionTuple};
+use crate::manifest::list::{self, ManifestListWriterOptions};
 use crate::manifest::manifest_file::{ManifestContent, ManifestFile};
+use crate::manifest::writer::{ManifestWriter, ManifestWriterOptions};
 use crate::spec::partition::{PartitionField, PartitionSpec};
 use crate::spec::schema::Schema;
 use crate::spec::snapshot::{Operation, RefKind, Snapshot, SnapshotManifests, SnapshotRef, SnapshotRetention};
 use crate::spec::sort::SortOrder;
-use crate::spec::table_metadata::{FormatVersion, TableMetadata};
+use crate::spec::table_metadata::{FormatVersion, SnapshotLogEntry, TableMetadata};
 use crate::spec::types::{NestedField, PrimitiveType, StructType, Type};
+use crate::spec::value::Value;
 use crate::transform::Transform;
 
 /// `id int, data string, part int, score double, nested {required int}`.
@@ -144,4 +151,132 @@ pub(crate) fn delete_entries(spec_id: i32, files: Vec<(DataFile, i64)>) -> Arc<M
     let columns = ManifestColumns::from_entries(&entries).unwrap();
     let manifest = manifest_file(ManifestContent::Deletes, spec_id);
     Arc::new(ManifestEntries::new(Arc::new(manifest), Arc::new(columns)))
+}
+
+/// A table in memory that tests commit to, manifest by manifest.
+pub(crate) struct MemoryTable {
+    pub(crate) io: FileIo,
+    pub(crate) cache: ManifestCache,
+    pub(crate) metadata: TableMetadata,
+    manifests: Vec<ManifestFile>,
+    written: usize,
+}
+
+/// An entry to write: status, file, and for entries that are not new their data sequence number.
+pub(crate) type NewEntry = (ManifestStatus, DataFile, Option<i64>);
+
+impl MemoryTable {
+    /// An empty table, see [`table`].
+    pub(crate) fn new() -> Self {
+        MemoryTable {
+            io: FileIo::memory(),
+            cache: ManifestCache::default(),
+            metadata: table(),
+            manifests: vec![],
+            written: 0,
+        }
+    }
+
+    /// Writes a manifest that the next commit will list.
+    pub(crate) async fn manifest(&mut self, content: ManifestContent, spec_id: i32, entries: Vec<NewEntry>) {
+        let next = self.metadata.last_sequence_number + 1;
+        let options = ManifestWriterOptions::for_table(&self.metadata, spec_id).unwrap();
+        let mut writer = ManifestWriter::new(options.with_content(content).with_snapshot_id(next)).unwrap();
+        for (status, file, sequence_number) in entries {
+            let entry = ManifestEntry {
+                status,
+                snapshot_id: Some(sequence_number.unwrap_or(next)),
+                sequence_number,
+                file_sequence_number: sequence_number,
+                data_file: Arc::new(file),
+            };
+            match status {
+                ManifestStatus::Added => writer.added(&entry.data_file, sequence_number).unwrap(),
+                ManifestStatus::Existing => writer.existing(&entry).unwrap(),
+                ManifestStatus::Deleted => writer.deleted(&entry).unwrap(),
+            }
+        }
+        let location = format!("memory:///t/metadata/m{}.avro", self.written);
+        self.written += 1;
+        let (bytes, manifest) = writer.finish(location).unwrap();
+        self.io.write(&manifest.manifest_path, bytes).await.unwrap();
+        self.manifests.push(manifest);
+    }
+
+    /// Writes a manifest of new files.
+    pub(crate) async fn added(&mut self, content: ManifestContent, spec_id: i32, files: Vec<DataFile>) {
+        let entries = files.into_iter().map(|f| (ManifestStatus::Added, f, None)).collect();
+        self.manifest(content, spec_id, entries).await;
+    }
+
+    /// Forgets a manifest of an earlier commit: the next one does not list it.
+    pub(crate) fn drop_manifest(&mut self, index: usize) -> ManifestFile {
+        self.manifests.remove(index)
+    }
+
+    /// Changes a manifest's entry in the next list.
+    pub(crate) fn edit_manifest(&mut self, index: usize, edit: impl FnOnce(&mut ManifestFile)) {
+        edit(&mut self.manifests[index]);
+    }
+
+    /// Commits all manifests as the next snapshot of `main`: its id is its sequence number.
+    pub(crate) async fn commit(&mut self, operation: Operation) {
+        let id = self.metadata.last_sequence_number + 1;
+        let list = format!("memory:///t/metadata/snap-{id}.avro");
+        let written = list::encode(
+            ManifestListWriterOptions {
+                format_version: self.metadata.format_version,
+                snapshot_id: id,
+                parent_snapshot_id: self.metadata.current_snapshot_id,
+                sequence_number: id,
+                first_row_id: self.metadata.next_row_id,
+                codec: Codec::default(),
+            },
+            &self.manifests,
+        )
+        .unwrap();
+        self.io.write(&list, written.bytes).await.unwrap();
+        self.manifests = written.manifests;
+        let mut snapshot = snapshot(id, self.metadata.current_snapshot_id, &list);
+        snapshot.operation = Some(operation);
+        let metadata = &mut self.metadata;
+        metadata.next_row_id = written.next_row_id;
+        metadata.snapshot_log.push(SnapshotLogEntry {
+            timestamp_ms: snapshot.timestamp_ms,
+            snapshot_id: id,
+        });
+        metadata.snapshots.push(Arc::new(snapshot));
+        metadata.current_snapshot_id = Some(id);
+        metadata.last_sequence_number = id;
+        metadata.refs.insert("main".into(), reference(id, RefKind::Branch));
+    }
+
+    /// What a scan of it starts with.
+    pub(crate) fn setup(&self) -> ScanSetup {
+        ScanSetup::new(Arc::new(self.metadata.clone()), self.io.clone(), self.cache.clone())
+    }
+}
+
+/// A data file of 10 rows and 1000 bytes.
+pub(crate) fn data(path: &str) -> DataFile {
+    let mut file = DataFile::new(DataContent::Data, path, FileFormat::Parquet);
+    file.record_count = 10;
+    file.file_size_in_bytes = 1000;
+    file
+}
+
+/// The file in a partition of spec 1, whose only field is `part`.
+pub(crate) fn in_part(mut file: DataFile, part: i32) -> DataFile {
+    file.spec_id = 1;
+    file.partition = PartitionTuple(vec![Some(Value::Int(part))]);
+    file
+}
+
+/// The file with counts and bounds of `id` (field 1), which holds no null.
+pub(crate) fn with_ids(mut file: DataFile, lower: i32, upper: i32) -> DataFile {
+    file.value_counts.insert(1, file.record_count);
+    file.null_value_counts.insert(1, 0);
+    file.lower_bounds.insert(1, lower.to_le_bytes().to_vec());
+    file.upper_bounds.insert(1, upper.to_le_bytes().to_vec());
+    file
 }
