@@ -6,7 +6,7 @@ use tarn_format::Result;
 use tarn_format::catalog::{Table, TableCommit, View, ViewCommit, ViewCreation};
 use tarn_format::spec::table_metadata::TableMetadata;
 use tarn_format::spec::view_metadata::ViewMetadata;
-use tarn_format::update::{MetadataBuilder, TableRequirement};
+use tarn_format::update::{MetadataBuilder, TableRequirement, ViewMetadataBuilder};
 
 use crate::pointers::{EntryKind, existing_entry, missing_entry};
 
@@ -46,13 +46,24 @@ pub(crate) fn table(current: Option<&Table>, commit: &TableCommit) -> Result<Nex
 }
 
 /// Checks a commit of a view and applies it.
-pub(crate) fn view(_current: &View, _commit: &ViewCommit) -> Result<Next<ViewMetadata>> {
-    Err(tarn_format::Error::unsupported("views cannot be changed yet"))
+///
+/// # Errors
+/// `Conflict` for a requirement that does not hold, and those of the updates.
+pub(crate) fn view(current: &View, commit: &ViewCommit) -> Result<Next<ViewMetadata>> {
+    for requirement in &commit.requirements {
+        requirement.check(Some(&current.metadata))?;
+    }
+    let mut builder = ViewMetadataBuilder::from_metadata(current.metadata.clone());
+    builder.apply_all(&commit.updates)?;
+    if !builder.changed() {
+        return Ok(Next::Unchanged);
+    }
+    Ok(Next::Changed(Box::new(builder.build(now_ms())?)))
 }
 
 /// The metadata of a new view.
-pub(crate) fn new_view(_creation: &ViewCreation, _location: &str) -> Result<ViewMetadata> {
-    Err(tarn_format::Error::unsupported("views cannot be made yet"))
+pub(crate) fn new_view(creation: &ViewCreation, location: &str) -> Result<ViewMetadata> {
+    ViewMetadataBuilder::new_view(creation, location, uuid::Uuid::new_v4())?.build(now_ms())
 }
 
 /// The time now, milliseconds since epoch; 0 on a machine that is set to before it.

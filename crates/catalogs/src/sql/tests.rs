@@ -117,6 +117,105 @@ async fn tables_have_the_columns_of_java() {
 }
 
 #[tokio::test]
+async fn rows_are_those_of_java() {
+    let site = Site::new();
+    let catalog = site.open(&[]).await;
+    let first = make_table(&*catalog, &ident("a.b.t"), &[]).await.unwrap();
+    let second = catalog
+        .commit_table(set_property(&ident("a.b.t"), "x", "y"))
+        .await
+        .unwrap();
+    let view = catalog
+        .create_view(&ident("a.b.v"), view("select 1").unwrap())
+        .await
+        .unwrap();
+    type Stored = (String, String, String, Option<String>, Option<String>, Option<String>);
+    let rows: Vec<Stored> = sqlx::query_as("SELECT * FROM iceberg_tables ORDER BY table_name")
+        .fetch_all(&site.raw().await)
+        .await
+        .unwrap();
+    let row = |name: &str, location, previous, kind: &str| {
+        (
+            "lake".to_owned(),
+            "a.b".to_owned(),
+            name.to_owned(),
+            location,
+            previous,
+            Some(kind.to_owned()),
+        )
+    };
+    let expected = vec![
+        row("t", second.metadata_location.clone(), first.metadata_location, "TABLE"),
+        row("v", Some(view.metadata_location), None, "VIEW"),
+    ];
+    assert_eq!(rows, expected);
+    assert!(second.metadata_location.unwrap().contains("/a/b/t/metadata/00001-"));
+}
+
+#[tokio::test]
+async fn a_v0_database_is_migrated_when_its_first_view_is_made() {
+    let site = Site::new();
+    let raw = site.java_v0().await;
+    let catalog = site.open(&[]).await;
+    make_table(&*catalog, &ident("db.t"), &[]).await.unwrap();
+    catalog
+        .commit_table(set_property(&ident("db.t"), "x", "y"))
+        .await
+        .unwrap();
+    assert_eq!(catalog.list_views(&namespace(&["db"])).await.unwrap(), vec![]);
+    assert_eq!(
+        catalog.load_view(&ident("db.v")).await.unwrap_err().kind(),
+        ErrorKind::NotFound
+    );
+    assert_eq!(
+        catalog.drop_view(&ident("db.v")).await.unwrap_err().kind(),
+        ErrorKind::NotFound
+    );
+    assert_eq!(columns(&raw, "iceberg_tables").await.len(), 5);
+
+    catalog
+        .create_view(&ident("db.v"), view("select 1").unwrap())
+        .await
+        .unwrap();
+    assert_eq!(columns(&raw, "iceberg_tables").await.len(), 6);
+    assert_eq!(
+        catalog.list_tables(&namespace(&["db"])).await.unwrap(),
+        vec![ident("db.t")]
+    );
+    catalog
+        .commit_table(set_property(&ident("db.t"), "x", "z"))
+        .await
+        .unwrap();
+    catalog.rename_table(&ident("db.t"), &ident("db.u")).await.unwrap();
+    catalog.drop_table(&ident("db.u"), Purge::Keep).await.unwrap();
+}
+
+#[tokio::test]
+async fn another_process_may_migrate_under_an_open_catalog() {
+    let site = Site::new();
+    let raw = site.java_v0().await;
+    let (first, second) = (site.open(&[]).await, site.open(&[]).await);
+    make_table(&*first, &ident("db.t"), &[]).await.unwrap();
+    second
+        .create_view(&ident("db.v"), view("select 1").unwrap())
+        .await
+        .unwrap();
+    assert_eq!(columns(&raw, "iceberg_tables").await.len(), 6);
+    assert_eq!(
+        first.list_views(&namespace(&["db"])).await.unwrap(),
+        vec![ident("db.v")]
+    );
+    assert_eq!(
+        first.list_tables(&namespace(&["db"])).await.unwrap(),
+        vec![ident("db.t")]
+    );
+    first
+        .commit_table(set_property(&ident("db.t"), "x", "y"))
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
 async fn the_schema_version_decides_what_is_made_and_migrated() {
     let site = Site::new();
     let catalog = site.open(&[("jdbc.schema-version", "V0")]).await;

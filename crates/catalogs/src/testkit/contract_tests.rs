@@ -65,7 +65,7 @@ impl Backend for Loaded {
 }
 
 fn no_skips() -> Vec<Skip> {
-    skip(&VIEWS, "views cannot be made yet")
+    Vec::new()
 }
 
 fn skip(cases: &[&'static str], reason: &'static str) -> Vec<Skip> {

@@ -3,7 +3,7 @@
 use futures::future::join_all;
 use tarn_format::ErrorKind;
 use tarn_format::catalog::{Catalog, TableCommit};
-use tarn_format::update::{TableRequirement, TableUpdate};
+use tarn_format::update::{TableRequirement, TableUpdate, creation_updates};
 
 use super::case;
 use crate::testkit::fixture::{append_snapshot, ident, make_table, properties, set_property, table};
@@ -141,25 +141,6 @@ async fn a_commit_on_a_stale_base_conflicts(catalog: &dyn Catalog) -> CaseResult
     equal(table.metadata.current_snapshot_id, Some(1), "current snapshot")
 }
 
-/// The updates by which a staged table is created (REST: `assert-create`).
-fn creation_updates(staged: &tarn_format::catalog::Table) -> Vec<TableUpdate> {
-    let metadata = &staged.metadata;
-    let mut updates = Vec::new();
-    updates.extend(metadata.table_uuid.map(TableUpdate::AssignUuid));
-    updates.push(TableUpdate::UpgradeFormatVersion(metadata.format_version));
-    updates.push(TableUpdate::AddSchema(metadata.current_schema().as_ref().clone()));
-    updates.push(TableUpdate::SetCurrentSchema(-1));
-    updates.push(TableUpdate::AddSpec(metadata.default_spec().as_ref().clone()));
-    updates.push(TableUpdate::SetDefaultSpec(-1));
-    updates.push(TableUpdate::AddSortOrder(
-        metadata.default_sort_order().as_ref().clone(),
-    ));
-    updates.push(TableUpdate::SetDefaultSortOrder(-1));
-    updates.push(TableUpdate::SetLocation(metadata.location.clone()));
-    updates.push(TableUpdate::SetProperties(properties(&[("created", "by commit")])));
-    updates
-}
-
 async fn a_table_is_created_by_a_commit(catalog: &dyn Catalog) -> CaseResult {
     let name = ident("db.t");
     make_table(catalog, &ident("db.other"), &[]).await?;
@@ -167,7 +148,7 @@ async fn a_table_is_created_by_a_commit(catalog: &dyn Catalog) -> CaseResult {
     let commit = TableCommit {
         ident: name.clone(),
         requirements: vec![TableRequirement::NotExist],
-        updates: creation_updates(&staged),
+        updates: creation_updates(&staged.metadata),
     };
     let made = catalog.commit_table(commit.clone()).await?;
     equal(made.metadata.table_uuid, staged.metadata.table_uuid, "uuid")?;
