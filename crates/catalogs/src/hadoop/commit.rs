@@ -42,7 +42,7 @@ pub(super) struct NewVersion<'a> {
 
 /// What became of a version that was created.
 #[derive(Debug, PartialEq, Eq)]
-enum Fate {
+pub(super) enum Fate {
     /// It is current, or newer ones were made from it.
     Committed,
     /// The table went on without it.
@@ -148,7 +148,7 @@ impl NewVersion<'_> {
     }
 
     /// Looks whether the version at `location`, just created, continues the table.
-    async fn fate(&self, location: &str) -> Result<Fate> {
+    pub(super) async fn fate(&self, location: &str) -> Result<Fate> {
         let policy = StatusChecks::of(&self.metadata.properties);
         let begun = Instant::now();
         let mut failures = 0;

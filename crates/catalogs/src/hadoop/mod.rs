@@ -370,3 +370,6 @@ impl Catalog for HadoopCatalog {
         Err(no_views().with_context("view", commit.ident.to_string()))
     }
 }
+
+#[cfg(test)]
+mod tests;

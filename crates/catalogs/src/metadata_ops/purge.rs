@@ -105,3 +105,6 @@ async fn delete_all(io: &FileIo, ident: &TableIdent, locations: &[&str]) {
         tracing::warn!(table = %ident, %error, "a metadata file of a purged table could not be deleted");
     }
 }
+
+#[cfg(test)]
+mod tests;

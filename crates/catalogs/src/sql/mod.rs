@@ -224,4 +224,6 @@ impl PointerStore for SqlPointers {
 }
 
 #[cfg(test)]
+mod interop_tests;
+#[cfg(test)]
 mod tests;
