@@ -152,3 +152,6 @@ fn gunzip(bytes: &[u8], what: &'static str) -> Result<Vec<u8>> {
 fn print(json: &Json) -> Result<Vec<u8>> {
     serde_json::to_vec(json).map_err(|e| Error::invalid("metadata cannot be written as JSON").with_source(e))
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 //! The JSON form is in [`super::table_metadata_json`]; changes are made only by
 //! [`crate::update::MetadataBuilder`], which keeps the spec's writer rules.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -231,14 +231,16 @@ impl TableMetadata {
 
     /// A snapshot and its ancestors that are still kept, newest first. Bounded by the number of snapshots.
     pub fn ancestors_of(&self, snapshot_id: i64) -> Vec<&Arc<Snapshot>> {
-        let mut chain: Vec<&Arc<Snapshot>> = Vec::new();
-        let mut next = self.snapshot_by_id(snapshot_id);
+        let by_id: HashMap<i64, &Arc<Snapshot>> = self.snapshots.iter().map(|s| (s.snapshot_id, s)).collect();
+        let mut chain = Vec::new();
+        let mut next = by_id.get(&snapshot_id).copied();
         while let Some(snapshot) = next {
-            if chain.len() > self.snapshots.len() {
+            // Parents that form a ring are corrupt; they must not be followed forever.
+            if chain.len() >= self.snapshots.len() {
                 break;
             }
             chain.push(snapshot);
-            next = snapshot.parent_snapshot_id.and_then(|id| self.snapshot_by_id(id));
+            next = snapshot.parent_snapshot_id.and_then(|id| by_id.get(&id).copied());
         }
         chain
     }
@@ -247,7 +249,7 @@ impl TableMetadata {
     pub fn next_sequence_number(&self) -> i64 {
         match self.format_version {
             FormatVersion::V1 => 0,
-            FormatVersion::V2 | FormatVersion::V3 => self.last_sequence_number + 1,
+            FormatVersion::V2 | FormatVersion::V3 => self.last_sequence_number.saturating_add(1),
         }
     }
 }

@@ -383,3 +383,5 @@ fn unique<T: Eq + Hash + std::fmt::Display + Copy>(what: &str, ids: impl Iterato
 
 #[cfg(test)]
 mod fixture_tests;
+#[cfg(test)]
+mod tests;

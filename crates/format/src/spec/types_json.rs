@@ -293,3 +293,6 @@ fn clip(text: &str) -> &str {
         None => text,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -281,3 +281,6 @@ fn no_values(value_type: impl std::fmt::Display) -> Error {
         "values of type {value_type} have no JSON form; only null is allowed"
     ))
 }
+
+#[cfg(test)]
+mod tests;
