@@ -10,20 +10,13 @@ use super::bound::{BoundPredicate, BoundTerm, BoundTermRef};
 use super::literal::{Converted, Literal};
 use super::predicate::{CompareOp, Predicate, SetOp, Term, UnaryOp};
 use crate::error::{Error, Result};
+pub use crate::spec::schema::CaseSensitivity;
 use crate::spec::schema::Schema;
 use crate::spec::types::{FieldId, PrimitiveType, Type};
 use crate::transform::Transform;
 
 /// Deeper nesting than any query has; it keeps the recursion within the stack.
 const MAX_DEPTH: usize = 256;
-
-/// Whether column names must match in case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum CaseSensitivity {
-    Sensitive,
-    Insensitive,
-}
 
 impl Predicate {
     /// Binds to the columns of `schema`. NOT is pushed to the leaves and constants are folded.

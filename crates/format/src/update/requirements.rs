@@ -53,15 +53,7 @@ impl<'a> Requirements<'a> {
     fn add(&mut self, update: &'a TableUpdate) {
         let base = self.base;
         match update {
-            TableUpdate::SetSnapshotRef { name, .. } => {
-                if self.refs.insert(name) {
-                    let snapshot_id = base.refs.get(name).map(|reference| reference.snapshot_id);
-                    self.unchanged(TableRequirement::RefSnapshotIdMatch {
-                        name: name.clone(),
-                        snapshot_id,
-                    });
-                }
-            }
+            TableUpdate::SetSnapshotRef { name, .. } => self.ref_unchanged(name),
             TableUpdate::AddSchema(_) => {
                 self.require(TableRequirement::LastAssignedFieldIdMatch(base.last_column_id));
             }
@@ -82,6 +74,16 @@ impl<'a> Requirements<'a> {
                 self.branches_unchanged();
             }
             _ => {}
+        }
+    }
+
+    fn ref_unchanged(&mut self, name: &'a str) {
+        // What counts is where the ref was before the first of several changes.
+        if self.refs.insert(name) {
+            self.unchanged(TableRequirement::RefSnapshotIdMatch {
+                name: name.to_string(),
+                snapshot_id: self.base.refs.get(name).map(|reference| reference.snapshot_id),
+            });
         }
     }
 

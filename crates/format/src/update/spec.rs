@@ -91,14 +91,13 @@ impl SpecUpdate {
     pub fn add_field(&mut self, source: &str, transform: Transform, name: Option<&str>) -> Result<&mut Self> {
         let source_id = self.source(source, &transform)?;
         let existing = self.by_transform(&self.spec.fields, source_id, &transform).cloned();
-        if let Some(existing) = &existing {
-            if self.deletes.remove(&existing.field_id) {
-                // Dropped and added again: it stays, perhaps under another name.
-                return match name {
-                    Some(name) if name != existing.name => self.rename_field(&existing.name, name),
-                    _ => Ok(self),
-                };
-            }
+        if let Some(dropped) = existing.as_ref().filter(|f| self.deletes.contains(&f.field_id)) {
+            // Dropped and added again: it stays, perhaps under another name.
+            self.deletes.remove(&dropped.field_id);
+            return match name {
+                Some(name) if name != dropped.name => self.rename_field(&dropped.name, name),
+                _ => Ok(self),
+            };
         }
         let added = self.by_transform(&self.adds, source_id, &transform).cloned();
         if let Some(other) = existing.or(added) {

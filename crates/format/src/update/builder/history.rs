@@ -52,10 +52,9 @@ impl MetadataBuilder {
         let log = &self.state.snapshot_log;
         let known = self.base.as_ref().map_or(0, |base| base.snapshot_log.len());
         // Entries of the base are what they are; only new ones are checked.
-        if log.len() > known || !self.changes.main_snapshots.is_empty() {
-            if let [.., before, last] = log.as_slice() {
-                check_order_in_time(before.timestamp_ms, last.timestamp_ms, "the last snapshot log entry")?;
-            }
+        let grown = log.len() > known || !self.changes.main_snapshots.is_empty();
+        if let ([.., before, last], true) = (log.as_slice(), grown) {
+            check_order_in_time(before.timestamp_ms, last.timestamp_ms, "the last snapshot log entry")?;
         }
         match log.last() {
             Some(last) => check_order_in_time(
