@@ -112,10 +112,8 @@ fn step(field: &AvroField, known: &[(FieldId, &str, &str)], skips: &mut SkipComp
     let nullable = field.schema.nullable().ok_or_else(wrong_type)?;
     let action = match (*id, &nullable.schema.avro_type) {
         (507, AvroType::Array(item)) => {
-            let item = item
-                .nullable()
-                .filter(|n| n.null_branch.is_none())
-                .ok_or_else(wrong_type)?;
+            // Some writers make the items nullable, though none is ever null.
+            let item = item.nullable().ok_or_else(wrong_type)?;
             let fields = item.schema.record_fields().ok_or_else(wrong_type)?;
             let steps = fields.iter().map(|f| step(f, SUMMARY_FIELDS, skips));
             let steps = steps.collect::<Result<Vec<_>>>()?;
