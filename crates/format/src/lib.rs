@@ -5,6 +5,7 @@
 #![warn(missing_docs)]
 
 pub mod catalog;
+pub mod commit;
 pub mod deletes;
 pub mod error;
 pub mod expr;

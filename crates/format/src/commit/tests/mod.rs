@@ -1,0 +1,14 @@
+//! Commits against a catalog in memory. Expectations come from the spec and from reading Java's producers.
+
+mod appends;
+mod catalog;
+mod deletes;
+mod faults;
+mod manifests;
+mod model;
+mod outcomes;
+mod overwrites;
+mod row_deltas;
+mod table;
+mod transactions;
+mod validations;

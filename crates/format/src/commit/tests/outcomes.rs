@@ -1,0 +1,183 @@
+//! Lost races, lost answers, and what is left behind.
+
+use std::collections::BTreeSet;
+
+use super::catalog::Fault;
+use super::table::{ALL_VERSIONS, Layout, TestTable, names};
+use crate::commit::append::{fast_append, merge_append};
+use crate::commit::overwrite::OverwriteFiles;
+use crate::error::ErrorKind;
+use crate::expr::Predicate;
+use crate::metrics::{CollectingReporter, MetricsReport};
+use crate::spec::snapshot::SnapshotManifests;
+use crate::spec::table_metadata::FormatVersion;
+
+/// Manifests and lists in the table's metadata folder.
+async fn avro_files(t: &TestTable) -> BTreeSet<String> {
+    let table = t.load().await;
+    let files = table
+        .io
+        .list(&format!("{}/metadata", table.metadata.location))
+        .await
+        .unwrap();
+    let locations = files.into_iter().map(|f| f.location);
+    locations
+        .filter(|l| l.ends_with(".avro"))
+        .map(|l| file_name(&l))
+        .collect()
+}
+
+/// Those that the kept snapshots reach.
+async fn reachable(t: &TestTable) -> BTreeSet<String> {
+    let table = t.load().await;
+    let mut files = BTreeSet::new();
+    for snapshot in &table.metadata.snapshots {
+        if let SnapshotManifests::List(location) = &snapshot.manifests {
+            files.insert(file_name(location));
+        }
+        let manifests = crate::manifest::list::load(&table.io, &table.metadata, snapshot)
+            .await
+            .unwrap();
+        files.extend(manifests.iter().map(|m| file_name(&m.manifest_path)));
+    }
+    files
+}
+
+fn file_name(location: &str) -> String {
+    location.rsplit('/').next().unwrap_or_default().to_string()
+}
+
+#[tokio::test]
+async fn lost_races_are_tried_again_and_leave_nothing() {
+    for version in ALL_VERSIONS {
+        let t = TestTable::new(version, Layout::ByP).await;
+        t.must(fast_append([t.file("a", "x", (1, 10)), t.file("b", "y", (1, 10))]))
+            .await;
+        t.catalog.inject([Fault::Conflict; 4]);
+        let change = OverwriteFiles::new()
+            .rows(Predicate::eq("p", "x"))
+            .add_file(t.file("c", "x", (1, 1)));
+        let outcome = t.commit(change.build()).await.unwrap();
+        assert_eq!(outcome.attempts, 5);
+        assert_eq!(t.live().await, names(["b", "c"]));
+        assert_eq!(avro_files(&t).await, reachable(&t).await);
+        let manifests = t.manifests().await;
+        assert_eq!(manifests.len(), 2, "manifests of the first attempt are used again");
+    }
+}
+
+#[tokio::test]
+async fn too_many_lost_races_fail_cleanly() {
+    let t = TestTable::new(FormatVersion::V2, Layout::Unpartitioned).await;
+    t.must(fast_append([t.file("a", "", (1, 10))])).await;
+    let before = avro_files(&t).await;
+    t.catalog.inject([Fault::Conflict; 5]);
+    let error = t.commit(merge_append([t.file("b", "", (1, 1))])).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict);
+    assert!(error.to_string().contains("table: db.t"), "{error}");
+    assert_eq!(avro_files(&t).await, before);
+    assert_eq!(t.live().await, names(["a"]));
+}
+
+#[tokio::test]
+async fn the_number_of_retries_is_a_table_property() {
+    let properties = [("commit.retry.num-retries", "0")];
+    let t = TestTable::with_properties(FormatVersion::V2, Layout::Unpartitioned, &properties).await;
+    t.catalog.inject([Fault::Conflict]);
+    let error = t.commit(fast_append([t.file("a", "", (1, 1))])).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict);
+    assert_eq!(t.catalog.commits(), 1);
+}
+
+#[tokio::test]
+async fn a_lost_answer_to_a_commit_that_happened_is_a_success() {
+    for version in ALL_VERSIONS {
+        let t = TestTable::new(version, Layout::Unpartitioned).await;
+        t.must(fast_append([t.file("a", "", (1, 10))])).await;
+        t.catalog.inject([Fault::Conflict, Fault::UnknownApplied]);
+        let outcome = t.commit(fast_append([t.file("b", "", (1, 1))])).await.unwrap();
+        assert_eq!(outcome.attempts, 2);
+        assert_eq!(t.current().await.snapshot_id, outcome.snapshot_ids[0]);
+        assert_eq!(t.live().await, names(["a", "b"]));
+        assert_eq!(avro_files(&t).await, reachable(&t).await);
+    }
+}
+
+#[tokio::test]
+async fn a_lost_answer_that_nobody_can_tell_deletes_nothing() {
+    for fault in [Fault::UnknownLost, Fault::UnknownAndBlind] {
+        let t = TestTable::new(FormatVersion::V2, Layout::Unpartitioned).await;
+        t.must(fast_append([t.file("a", "", (1, 10))])).await;
+        let before = avro_files(&t).await;
+        t.catalog.inject([fault]);
+        let error = t.commit(fast_append([t.file("b", "", (1, 1))])).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::CommitStateUnknown, "{error}");
+        assert!(!crate::commit::surely_failed(&error));
+        t.catalog.see_again();
+        assert_eq!(
+            avro_files(&t).await.difference(&before).count(),
+            2,
+            "manifest and list stay"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_commit_that_others_have_passed_cannot_come_late() {
+    let t = TestTable::new(FormatVersion::V2, Layout::Unpartitioned).await;
+    t.must(fast_append([t.file("a", "", (1, 10))])).await;
+    // The answer is lost and another writer takes the sequence number: the commit is known to have failed.
+    t.catalog.inject([Fault::UnknownOvertaken]);
+    let outcome = t.commit(fast_append([t.file("b", "", (1, 1))])).await.unwrap();
+    assert_eq!(outcome.attempts, 2);
+    assert_eq!(t.live().await, names(["a", "b"]));
+    assert_eq!(avro_files(&t).await, reachable(&t).await);
+}
+
+#[tokio::test]
+async fn nothing_tells_of_a_first_commit_that_may_come_late() {
+    let t = TestTable::new(FormatVersion::V2, Layout::Unpartitioned).await;
+    t.catalog.inject([Fault::UnknownOvertaken]);
+    let error = t.commit(fast_append([t.file("b", "", (1, 1))])).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::CommitStateUnknown);
+}
+
+#[tokio::test]
+async fn a_plain_failure_is_cleaned_up() {
+    let t = TestTable::new(FormatVersion::V2, Layout::Unpartitioned).await;
+    t.must(fast_append([t.file("a", "", (1, 10))])).await;
+    let before = avro_files(&t).await;
+    t.catalog.inject([Fault::Io]);
+    let error = t.commit(fast_append([t.file("b", "", (1, 1))])).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io);
+    assert_eq!(avro_files(&t).await, before);
+}
+
+#[tokio::test]
+async fn commits_are_reported() {
+    let reporter = std::sync::Arc::new(CollectingReporter::default());
+    let mut t = TestTable::new(FormatVersion::V2, Layout::Unpartitioned).await;
+    t.options.reporter = reporter.clone();
+    t.options.environment.insert("engine-name".into(), "tarn".into());
+    t.catalog.inject([Fault::Conflict]);
+    let id = t.must(fast_append([t.file("a", "", (1, 10))])).await;
+    assert_eq!(t.current().await.summary["engine-name"], "tarn");
+    let reports = reporter.take();
+    let [MetricsReport::Commit(report)] = reports.as_slice() else {
+        panic!("one commit report, not {reports:?}");
+    };
+    assert_eq!((report.table_name.as_str(), report.snapshot_id), ("test.db.t", id));
+    assert_eq!((report.operation.as_str(), report.sequence_number), ("append", 1));
+    assert_eq!(report.metrics.attempts.unwrap().value, 2);
+    assert_eq!(report.metrics.added_records.unwrap().value, 10);
+    assert_eq!(report.metadata["engine-name"], "tarn");
+}
+
+#[test]
+fn commits_can_be_spawned() {
+    fn is_send<T: Send>(_: &T) {}
+    let catalog = super::catalog::TestCatalog::new(crate::io::FileIo::memory());
+    let options = crate::commit::CommitOptions::default();
+    let ident = crate::catalog::TableIdent::new(crate::catalog::Namespace::new(["db"]), "t");
+    is_send(&crate::commit::commit(&catalog, &ident, fast_append([]), &options));
+}
