@@ -14,6 +14,7 @@ use crate::spec::types::{
 pub struct FreshIds {
     last: FieldId,
     new_ids: BTreeMap<FieldId, FieldId>,
+    reused: BTreeMap<FieldId, FieldId>,
 }
 
 impl FreshIds {
@@ -22,6 +23,17 @@ impl FreshIds {
         FreshIds {
             last,
             new_ids: BTreeMap::new(),
+            reused: BTreeMap::new(),
+        }
+    }
+
+    /// Ids count on from `last`, except that columns of `schema` take over the ids of columns of the same full name in
+    /// `base`.
+    pub fn reusing(last: FieldId, schema: &Schema, base: &Schema) -> Self {
+        let same_name = |id: FieldId| Some((id, base.field_by_name(schema.full_name(id)?)?.id));
+        FreshIds {
+            reused: schema.field_ids().filter_map(same_name).collect(),
+            ..Self::after(last)
         }
     }
 
@@ -87,7 +99,10 @@ impl FreshIds {
     }
 
     fn replace(&mut self, old: FieldId) -> Result<FieldId> {
-        let new = self.next_id()?;
+        let new = match self.reused.get(&old) {
+            Some(id) => *id,
+            None => self.next_id()?,
+        };
         self.new_ids.insert(old, new);
         Ok(new)
     }

@@ -4,6 +4,7 @@
 mod builder;
 pub mod fresh_ids;
 pub mod refs;
+pub mod replace;
 mod requirement;
 pub mod requirements;
 pub mod schema;

@@ -201,27 +201,11 @@ fn refuse_main(name: &str, what: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::snapshot::{Operation, Snapshot, SnapshotManifests};
-    use crate::update::test_tables::{NOW, changed, try_changed, two_columns};
+    use crate::update::test_tables::{changed, snapshot, try_changed, two_columns};
 
     /// `main` at 3, whose ancestors are 2 and 1; branch `old` at 1; tag `t` at 2; snapshot 4 apart.
     fn table() -> TableMetadataRef {
-        let snapshot = |id: i64, parent: Option<i64>| {
-            TableUpdate::AddSnapshot(Snapshot {
-                snapshot_id: id,
-                parent_snapshot_id: parent,
-                sequence_number: id,
-                timestamp_ms: NOW,
-                manifests: SnapshotManifests::List(format!("s3://b/t/{id}.avro")),
-                operation: Some(Operation::Append),
-                summary: Default::default(),
-                schema_id: Some(0),
-                first_row_id: None,
-                added_rows: None,
-                key_id: None,
-                extra: Default::default(),
-            })
-        };
+        let snapshot = |id: i64, parent| TableUpdate::AddSnapshot(snapshot(id, parent, id));
         let set = |name: &str, reference: SnapshotRef| TableUpdate::SetSnapshotRef {
             name: name.into(),
             reference,

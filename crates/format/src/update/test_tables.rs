@@ -10,6 +10,7 @@ use crate::catalog::TableCreation;
 use crate::error::Result;
 use crate::spec::partition::PartitionSpec;
 use crate::spec::schema::Schema;
+use crate::spec::snapshot::{Operation, Snapshot, SnapshotManifests};
 use crate::spec::table_metadata::{FormatVersion, TableMetadataRef};
 use crate::spec::types::{NestedField, PrimitiveType, StructType};
 
@@ -47,6 +48,24 @@ pub(crate) fn two_columns() -> TableMetadataRef {
         NestedField::optional(2, "ts", PrimitiveType::Timestamp),
     ];
     table(FormatVersion::V2, columns, None)
+}
+
+/// An append dated when the tables were made.
+pub(crate) fn snapshot(id: i64, parent: Option<i64>, sequence_number: i64) -> Snapshot {
+    Snapshot {
+        snapshot_id: id,
+        parent_snapshot_id: parent,
+        sequence_number,
+        timestamp_ms: NOW,
+        manifests: SnapshotManifests::List(format!("s3://b/t/metadata/snap-{id}.avro")),
+        operation: Some(Operation::Append),
+        summary: Default::default(),
+        schema_id: Some(0),
+        first_row_id: None,
+        added_rows: None,
+        key_id: None,
+        extra: Default::default(),
+    }
 }
 
 /// The table after a change, whose requirements must hold.

@@ -70,7 +70,8 @@ pub fn creation_updates(metadata: &TableMetadata) -> Vec<TableUpdate> {
     updates
 }
 
-fn persisted(properties: &Properties) -> Properties {
+/// The properties that a new table stores: without reserved ones, with the defaults for new tables.
+pub(crate) fn persisted(properties: &Properties) -> Properties {
     let (codec, zstd) = PARQUET_COMPRESSION;
     let mut persisted = Properties::from([(codec.to_string(), zstd.to_string())]);
     let kept = properties.iter().filter(|(key, _)| !is_reserved(key));
@@ -78,7 +79,8 @@ fn persisted(properties: &Properties) -> Properties {
     persisted
 }
 
-fn fresh_spec(spec: Option<&PartitionSpec>, schema: &Schema, ids: &FreshIds) -> Result<PartitionSpec> {
+/// The spec over new column ids, with field ids counting from 1000.
+pub(crate) fn fresh_spec(spec: Option<&PartitionSpec>, schema: &Schema, ids: &FreshIds) -> Result<PartitionSpec> {
     let mut fresh = spec.cloned().unwrap_or_default();
     fresh.spec_id = 0;
     for (id, field) in (PARTITION_FIELD_ID_START..).zip(&mut fresh.fields) {
@@ -88,7 +90,8 @@ fn fresh_spec(spec: Option<&PartitionSpec>, schema: &Schema, ids: &FreshIds) -> 
     Ok(fresh)
 }
 
-fn fresh_order(order: Option<&SortOrder>, schema: &Schema, ids: &FreshIds) -> Result<SortOrder> {
+/// The order over new column ids.
+pub(crate) fn fresh_order(order: Option<&SortOrder>, schema: &Schema, ids: &FreshIds) -> Result<SortOrder> {
     let mut fresh = order.cloned().unwrap_or_default();
     fresh.order_id = if fresh.is_unsorted() { 0 } else { 1 };
     for field in &mut fresh.fields {

@@ -19,6 +19,7 @@ use std::sync::Arc;
 pub use compatibility::validate_identifier_field;
 pub(crate) use compatibility::{check_spec, check_spec_names};
 pub use creation::creation_updates;
+pub(crate) use creation::{fresh_order, fresh_spec, persisted};
 pub(crate) use properties::{FORMAT_VERSION, format_version, is_reserved};
 pub use properties::{RESERVED_PROPERTIES, positive_property};
 pub(crate) use schemas::{next_id, same_partitioning};
