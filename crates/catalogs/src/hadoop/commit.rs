@@ -10,6 +10,7 @@
 use std::time::Instant;
 
 use tarn_format::catalog::TableIdent;
+use tarn_format::commit::settings::CommitSettings;
 use tarn_format::io::FileIo;
 use tarn_format::io::location::{Location, file_name, join};
 use tarn_format::spec::table_metadata::TableMetadata;
@@ -18,7 +19,6 @@ use tarn_format::{Error, ErrorKind, Result, ResultExt};
 use super::sweep;
 use super::versions::{self, metadata_dir, version_location, version_number};
 use crate::metadata_ops::file::{MetadataFile, discard};
-use crate::metadata_ops::status::StatusChecks;
 use crate::pointers::{EntryKind, existing_entry};
 
 /// How often the fate of a version is looked up while other writers go on.
@@ -144,7 +144,7 @@ impl NewVersion<'_> {
         if !matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::Io) {
             return Err(error);
         }
-        let policy = StatusChecks::of(&self.metadata.properties);
+        let policy = CommitSettings::from_properties(&self.metadata.properties).status_check;
         let begun = Instant::now();
         let mut attempt = 1;
         loop {
@@ -181,7 +181,7 @@ impl NewVersion<'_> {
 
     /// Looks whether the version at `location`, just created, continues the table.
     pub(super) async fn fate(&self, location: &str) -> Result<Fate> {
-        let policy = StatusChecks::of(&self.metadata.properties);
+        let policy = CommitSettings::from_properties(&self.metadata.properties).status_check;
         let begun = Instant::now();
         let (mut failures, mut empty_looks) = (0, 0);
         for _ in 0..MAX_LOOKS {
