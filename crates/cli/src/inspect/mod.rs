@@ -1,5 +1,6 @@
 //! `tarn inspect`: what a file or directory of Iceberg metadata holds, without a catalog.
 
+mod demo;
 mod kind;
 mod manifest;
 mod puffin;
@@ -29,6 +30,7 @@ use kind::Kind;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  tarn inspect --demo                                    a small table made for the occasion
   tarn inspect warehouse/db/events                       a table by its directory
   tarn inspect warehouse/db/events --files               … with every live data and delete file
   tarn inspect events/metadata/v7.metadata.json --json   one version of it, for programs
@@ -38,7 +40,11 @@ Examples:
 Exit codes: 0 shown, 1 the file is missing, broken or unsupported (one line on stderr says why), 2 wrong usage.")]
 pub struct InspectArguments {
     /// Directory or file
-    path: PathBuf,
+    #[arg(required_unless_present = "demo")]
+    path: Option<PathBuf>,
+    /// Make a small table in a temporary directory first, and show that
+    #[arg(long, conflicts_with_all = ["path", "location_prefix"])]
+    demo: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -85,13 +91,17 @@ fn parse_prefix(text: &str) -> Result<(String, String), String> {
 
 /// Runs the command.
 pub async fn run(arguments: InspectArguments) -> Result<Report> {
-    let path = arguments.path.as_path();
+    let path = match (&arguments.path, arguments.demo) {
+        (_, true) => demo::make_table().await?,
+        (Some(path), false) => path.clone(),
+        (None, false) => return Err(Error::invalid("no path given")),
+    };
     if !path.exists() {
         let message = "no such file or directory";
         return Err(Error::not_found(message).with_context("path", path.display().to_string()));
     }
     let io = file_io(&arguments.location_prefix)?.build();
-    let mut file = location::from_local_path(path)?;
+    let mut file = location::from_local_path(&path)?;
     if path.is_dir() {
         file = table_directory::newest_metadata_file(&io, &file).await?;
     }

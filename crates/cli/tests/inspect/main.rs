@@ -192,3 +192,21 @@ fn wrong_usage_exits_with_2() {
     let help = stdout_of(&["--help"]);
     assert!(help.contains("Examples:") && help.contains("Exit codes"), "{help}");
 }
+
+#[test]
+fn the_demo_makes_a_table_and_shows_it() {
+    let shown = stdout_of(&["--demo"]);
+    let lines: Vec<String> = shown
+        .lines()
+        .map(|l| l.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    for line in [
+        "2 at timestamptz required - -",
+        "4 country string optional - added later",
+        "data files 3 3200 125.0 KiB",
+    ] {
+        assert!(lines.iter().any(|l| l == line), "no line '{line}' in\n{shown}");
+    }
+    assert!(lines.iter().any(|l| l.starts_with("first-day tag ")), "{shown}");
+    assert_eq!(inspect(&["--demo", "."]).status.code(), Some(2));
+}
