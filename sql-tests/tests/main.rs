@@ -1,8 +1,9 @@
-//! The one integration binary: every layering rule, golden file and fixture table is a named trial.
+//! The one integration binary: every layering rule, golden file, fixture table and race is a named trial.
 //!
 //! `cargo test --manifest-path sql-tests/Cargo.toml -- golden` (or `fixture`, `layering`, part of a path) runs some.
 //! Counts by folder are printed before the closing line.
 
+mod concurrency;
 mod fixtures;
 mod golden;
 mod layering;
@@ -20,10 +21,14 @@ fn repository() -> PathBuf {
 }
 
 fn main() -> ExitCode {
+    if let Some(outcome) = concurrency::writer() {
+        return outcome;
+    }
     let arguments = Arguments::from_args();
     let golden = golden::Suite::find();
     let fixtures = fixtures::Suite::find();
     let mut trials: Vec<Trial> = layering::trials(&repository());
+    trials.extend(concurrency::trials());
     trials.extend(fixtures.trials());
     trials.extend(golden.trials());
 

@@ -1,0 +1,76 @@
+"""The engines of the checks: Tarn's peer program, PyIceberg and Spark, all on the same catalogs."""
+
+import json
+import os
+import subprocess
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+ICEBERG = "org/apache/iceberg/iceberg-spark-runtime-3.5_2.12/1.10.1/iceberg-spark-runtime-3.5_2.12-1.10.1.jar"
+SQLITE = "org/xerial/sqlite-jdbc/3.50.3.0/sqlite-jdbc-3.50.3.0.jar"
+
+
+class Tarn:
+    """Runs Tarn's peer program."""
+
+    def __init__(self, peer, directory):
+        self.peer, self.directory = peer, directory
+
+    def run(self, command, *arguments):
+        done = subprocess.run(
+            [self.peer, command, self.directory, *map(str, arguments)], capture_output=True, text=True
+        )
+        if done.returncode != 0:
+            raise RuntimeError(f"tarn {command} {arguments}: {done.stderr.strip()}")
+        return done.stdout.strip()
+
+    def describe(self, catalog, table):
+        return json.loads(self.run("describe", catalog, table))
+
+    def append(self, catalog, table, ids, name):
+        """Appends rows (id, 'tarn') in a Parquet file with field ids."""
+        field = lambda id, name, kind: pa.field(name, kind, metadata={"PARQUET:field_id": str(id)})
+        schema = pa.schema([field(1, "id", pa.int64()), field(2, "writer", pa.string())])
+        path = os.path.join(self.directory, f"{name}.parquet")
+        pq.write_table(pa.table([pa.array(ids), pa.array(["tarn"] * len(ids))], schema=schema), path)
+        self.run("append", catalog, table, path, len(ids))
+
+
+def pyiceberg(directory):
+    """PyIceberg's SQL catalog on the shared database."""
+    from pyiceberg.catalog.sql import SqlCatalog
+
+    return SqlCatalog("lake", uri=f"sqlite:///{directory}/catalog.db", warehouse=f"file://{directory}/warehouse")
+
+
+def spark(directory):
+    """Spark with Java's JdbcCatalog on the shared database (`lake`) and its hadoop catalog (`hadoop`)."""
+    from pyspark.sql import SparkSession
+
+    repository = os.path.expanduser("~/.m2/repository")
+    jars = ",".join(os.path.join(repository, jar) for jar in (ICEBERG, SQLITE))
+    builder = SparkSession.builder.master("local[1]").config("spark.jars", jars)
+    settings = {
+        "spark.driver.memory": "1g",
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.lake.type": "jdbc",
+        # Java's catalog keeps a read lock as long as it lives. Only with a write-ahead log can others commit meanwhile.
+        "spark.sql.catalog.lake.uri": f"jdbc:sqlite:{directory}/catalog.db?journal_mode=WAL",
+        "spark.sql.catalog.lake.warehouse": f"{directory}/warehouse",
+        "spark.sql.catalog.lake.jdbc.schema-version": "V1",
+        "spark.sql.catalog.lake.cache-enabled": "false",
+        "spark.sql.catalog.hadoop": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.hadoop.type": "hadoop",
+        "spark.sql.catalog.hadoop.warehouse": f"{directory}/hadoop",
+        "spark.sql.catalog.hadoop.cache-enabled": "false",
+        "spark.sql.session.timeZone": "UTC",
+    }
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
