@@ -9,7 +9,6 @@
 mod commit;
 mod drop;
 mod namespaces;
-mod sweep;
 mod versions;
 
 use std::fmt;

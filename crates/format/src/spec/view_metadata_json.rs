@@ -168,6 +168,3 @@ impl JsonForm for ViewVersionLogEntry {
             .finish())
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -182,8 +182,7 @@ impl Catalog for TestCatalog {
             Fault::UnknownOvertaken => {
                 let other = crate::commit::append::fast_append([]);
                 let options = crate::commit::CommitOptions::default();
-                let transaction = crate::commit::Transaction::on(commit.ident).change(other);
-                transaction.commit(self, &options).await?;
+                Box::pin(crate::commit::commit(self, &commit.ident, other, &options)).await?;
                 Err(unknown())
             }
         }
