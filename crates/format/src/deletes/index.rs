@@ -32,6 +32,7 @@ pub struct DeleteFileIndex {
     vectors: PathIndex,
     equality_ids: BTreeSet<FieldId>,
     counts: Counts,
+    manifest_bytes: usize,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -113,6 +114,12 @@ impl DeleteFileIndex {
     /// How many delete files and deletion vectors are indexed.
     pub fn len(&self) -> u64 {
         self.counts.equality + self.counts.position + self.counts.vectors
+    }
+
+    /// Memory in bytes by estimate, the columns of its manifests included.
+    pub fn size_bytes(&self) -> usize {
+        const PER_DELETE: usize = 128;
+        self.manifest_bytes + PER_DELETE.saturating_mul(self.len() as usize)
     }
 
     /// Whether equality deletes are indexed.
@@ -336,6 +343,7 @@ impl<'a> DeleteFileIndexBuilder<'a> {
     /// # Errors
     /// As [`Self::add`].
     pub fn add_manifest(&mut self, entries: &Arc<ManifestEntries>) -> Result<()> {
+        self.index.manifest_bytes += entries.columns.size_bytes();
         (0..entries.columns.len)
             .filter(|row| entries.columns.is_live(*row))
             .try_for_each(|row| self.add(entries, row))

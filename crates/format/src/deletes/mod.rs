@@ -4,6 +4,7 @@ pub mod deletion_vector;
 pub mod deletion_vector_writer;
 mod equality;
 pub mod index;
+pub mod index_cache;
 mod partition_key;
 mod path_index;
 pub mod puffin;

@@ -101,6 +101,9 @@ impl PathIndex {
     pub(super) fn duplicate(&self) -> Option<(&DeleteTask, &DeleteTask)> {
         for (from, to) in self.ranges.values() {
             let candidates = self.deletes.get(*from as usize..*to as usize).unwrap_or_default();
+            if candidates.len() < 2 {
+                continue;
+            }
             let mut seen: HashMap<&str, &DeleteTask> = HashMap::new();
             for delete in candidates {
                 let path = delete.referenced_data_file().unwrap_or_default();

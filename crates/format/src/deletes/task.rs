@@ -71,13 +71,14 @@ impl DeleteTask {
         })
     }
 
-    pub(super) fn row(&self) -> usize {
-        self.row as usize
-    }
-
     /// The manifest it is listed in.
     pub fn entries(&self) -> &Arc<ManifestEntries> {
         &self.entries
+    }
+
+    /// Its entry there.
+    pub fn row(&self) -> usize {
+        self.row as usize
     }
 
     /// How it is stored.

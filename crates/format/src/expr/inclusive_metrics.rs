@@ -37,6 +37,11 @@ impl InclusiveMetricsEvaluator {
         self.tree.narrow(files, flags);
     }
 
+    /// Whether the file of entry `row` may hold a matching row.
+    pub fn may_match_row(&self, files: &ManifestColumns, row: usize) -> bool {
+        self.tree.row(files, row)
+    }
+
     /// Whether the file may hold a matching row.
     pub fn may_match(&self, file: &DataFile) -> bool {
         self.tree.file(file)

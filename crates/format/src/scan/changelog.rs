@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::entry_selection::EntrySelection;
 use super::incremental::{IncrementalScan, new_data_manifests};
-use super::planner::EntrySelection;
 use super::task::FileScanTask;
 use crate::error::{Error, Result};
 use crate::manifest::data_file::ManifestStatus;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::planner::SelectedRows;
+use super::entry_selection::SelectedRows;
+use crate::deletes::DeleteTask;
 use crate::error::{Error, Result};
 use crate::expr::inclusive_metrics::InclusiveMetricsEvaluator;
 use crate::expr::manifest_evaluator::ManifestEvaluator;
@@ -140,15 +141,10 @@ impl ScanFilter {
             return Ok(set_rows(&flags));
         }
         self.narrow_to_partitions(spec_id, columns, &mut flags)?;
-        let has_all_keys = |row: usize| {
-            let keys = columns.equality_ids.get(row);
-            columns.content(row) == DataContent::EqualityDeletes
-                && self.field_ids.iter().all(|id| keys.contains(&i64::from(*id)))
-        };
         let mut by_keys: Vec<bool> = flags
             .iter()
             .enumerate()
-            .map(|(row, f)| *f && has_all_keys(row))
+            .map(|(row, f)| *f && self.is_about_keys(columns, row))
             .collect();
         if by_keys.contains(&true) {
             let before = by_keys.clone();
@@ -158,6 +154,20 @@ impl ScanFilter {
             }
         }
         Ok(set_rows(&flags))
+    }
+
+    /// Whether a delete that applies to a data file may touch matching rows of it, by its own statistics.
+    pub(super) fn may_touch(&self, delete: &DeleteTask) -> bool {
+        let columns = &delete.entries().columns;
+        !self.is_about_keys(columns, delete.row()) || self.inclusive.may_match_row(columns, delete.row())
+    }
+
+    /// Whether every column of the filter, of which there is at least one, is a key of these equality deletes.
+    fn is_about_keys(&self, columns: &ManifestColumns, row: usize) -> bool {
+        let keys = columns.equality_ids.get(row);
+        columns.content(row) == DataContent::EqualityDeletes
+            && !self.field_ids.is_empty()
+            && self.field_ids.iter().all(|id| keys.contains(&i64::from(*id)))
     }
 
     /// Clears the flags of files whose partition holds no matching rows: each distinct tuple is looked at once.

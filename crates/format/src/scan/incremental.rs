@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::changelog::{ChangelogPlan, plan_changelog};
-use super::planner::EntrySelection;
+use super::entry_selection::EntrySelection;
 use super::range::SnapshotRange;
 use super::table_scan::{ScanPlan, ScanSetup};
 use crate::error::Result;

@@ -3,6 +3,7 @@
 
 pub mod bin_packing;
 pub mod changelog;
+mod entry_selection;
 pub mod filter;
 pub mod incremental;
 pub mod manifest_entries;

@@ -4,24 +4,26 @@
 //! busy without a hop per manifest. Entries that are pruned cost nothing but their bit.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use futures::stream::{self, FuturesOrdered, StreamExt};
 use futures::{FutureExt, Stream};
 use tokio::task::{JoinHandle, spawn_blocking};
 
+use super::entry_selection::EntrySelection;
 use super::filter::{PartitionFilter, ScanFilter};
 use super::manifest_entries::ManifestEntries;
 use super::task::FileScanTask;
 use crate::deletes::DeleteTask;
 use crate::deletes::index::{DeleteFileIndex, DeleteFileIndexBuilder, DeleteTarget, PartitionDeletes};
+use crate::deletes::index_cache::{DeleteIndexCache, DeleteIndexKey};
 use crate::error::{Error, ErrorKind, Result, ResultExt};
 use crate::io::FileIo;
 use crate::io::location::refuse_climbing;
 use crate::manifest::cache::ManifestCache;
 use crate::manifest::columns::{ManifestColumns, MetricsProjection};
-use crate::manifest::data_file::{DataContent, FileFormat, ManifestStatus};
+use crate::manifest::data_file::{DataContent, FileFormat};
 use crate::manifest::manifest_file::ManifestFile;
 use crate::metrics::ScanMetrics;
 use crate::spec::table_metadata::TableMetadataRef;
@@ -30,16 +32,9 @@ use crate::spec::types::{FieldId, StructType};
 /// Entries that one blocking thread prunes at least before another takes over.
 const BATCH_ROWS: usize = 16 * 1024;
 
-/// Which entries of data manifests a scan is about.
-#[derive(Debug, Clone)]
-pub(super) enum EntrySelection {
-    /// All files of the snapshot.
-    Live,
-    /// Files that these snapshots added.
-    AddedBy(Arc<HashSet<i64>>),
-    /// Files that these snapshots added or removed.
-    ChangedBy(Arc<HashSet<i64>>),
-}
+/// From so many deletes on an index is built of all of them and shared with later scans. Below, it is cheaper to look
+/// only at those the filter asks for.
+const SHARED_INDEX_DELETES: i64 = 2_000;
 
 /// What all stages of one plan share.
 #[derive(Debug)]
@@ -47,6 +42,7 @@ pub(super) struct Planner {
     pub(super) metadata: TableMetadataRef,
     pub(super) io: FileIo,
     pub(super) cache: ManifestCache,
+    pub(super) delete_indexes: DeleteIndexCache,
     pub(super) filter: Arc<ScanFilter>,
     /// Statistics that tasks keep, beside those the filter needs.
     pub(super) statistics: MetricsProjection,
@@ -72,18 +68,34 @@ impl Planner {
         if manifests.is_empty() {
             return Ok(Arc::default());
         }
+        let deletes: i64 = manifests.iter().map(|m| live_files(m)).sum();
+        let key = (deletes >= SHARED_INDEX_DELETES).then(|| DeleteIndexKey::new(&self.metadata, &manifests));
+        if let Some(index) = key.as_ref().and_then(|key| self.delete_indexes.get(key)) {
+            index.count_into(metrics);
+            return Ok(index);
+        }
         let mut loads = Box::pin(self.load(manifests, MetricsProjection::All)?);
         let mut loaded = Vec::new();
         while let Some(manifest) = loads.next().await {
             loaded.push(manifest?);
         }
         let planner = Arc::clone(self);
-        let (index, skipped) = joined(spawn_blocking(move || planner.build_index(loaded)).await)??;
+        let is_shared = key.is_some();
+        let build = spawn_blocking(move || match is_shared {
+            true => Ok((planner.build_whole_index(loaded)?, 0)),
+            false => planner.build_index(loaded),
+        });
+        let (index, skipped) = joined(build.await)??;
         index.count_into(metrics);
         metrics.skipped_delete_files += skipped;
-        Ok(Arc::new(index))
+        let index = Arc::new(index);
+        if let Some(key) = key {
+            self.delete_indexes.insert(key, Arc::clone(&index));
+        }
+        Ok(index)
     }
 
+    /// The index of the deletes that may touch rows of the filter, and how many others there are.
     fn build_index(&self, loaded: Vec<Loaded>) -> Result<(DeleteFileIndex, u64)> {
         let mut builder = DeleteFileIndexBuilder::new(&self.metadata);
         let mut skipped = 0;
@@ -98,6 +110,17 @@ impl Planner {
             }
         }
         Ok((builder.build()?, skipped))
+    }
+
+    /// The index of all deletes, for scans with any filter.
+    fn build_whole_index(&self, loaded: Vec<Loaded>) -> Result<DeleteFileIndex> {
+        let mut builder = DeleteFileIndexBuilder::new(&self.metadata);
+        for (manifest, columns) in loaded {
+            let entries = Arc::new(ManifestEntries::new(manifest, columns));
+            (0..entries.columns.len).try_for_each(|row| check_location(&entries, row))?;
+            builder.add_manifest(&entries)?;
+        }
+        builder.build()
     }
 
     /// Reads the data manifests that may matter and makes a task of every file that does, in the order of the
@@ -225,10 +248,15 @@ impl Planner {
             };
             let found = match deletes.is_empty() {
                 true => Arc::clone(no_deletes),
-                false => match deletes.deletes_in(*scope, target)? {
-                    found if found.is_empty() => Arc::clone(no_deletes),
-                    found => found.into(),
-                },
+                false => {
+                    let mut found = deletes.deletes_in(*scope, target)?;
+                    found.retain(|delete| self.filter.may_touch(delete));
+                    if found.is_empty() {
+                        Arc::clone(no_deletes)
+                    } else {
+                        found.into()
+                    }
+                }
             };
             output.push(FileScanTask {
                 sequence_number: target.sequence_number,
@@ -241,6 +269,11 @@ impl Planner {
         }
         Ok(())
     }
+}
+
+fn live_files(manifest: &ManifestFile) -> i64 {
+    let counts = [manifest.added_files_count, manifest.existing_files_count];
+    counts.into_iter().flatten().map(i64::from).sum()
 }
 
 fn check_location(entries: &ManifestEntries, row: usize) -> Result<()> {
@@ -272,74 +305,6 @@ fn check_data_file(entries: &ManifestEntries, row: usize) -> Result<()> {
     Err(Error::corrupt(message)
         .with_context("file", columns.path(row))
         .with_context("manifest", entries.manifest.manifest_path.as_str()))
-}
-
-impl EntrySelection {
-    fn may_select_from(&self, manifest: &ManifestFile) -> bool {
-        match self {
-            EntrySelection::Live => manifest.may_have_live_files(),
-            EntrySelection::AddedBy(_) => manifest.may_have_added_files(),
-            EntrySelection::ChangedBy(_) => manifest.may_have_added_files() || manifest.may_have_deleted_files(),
-        }
-    }
-
-    fn select(&self, manifest: &ManifestFile, columns: &ManifestColumns) -> SelectedRows {
-        let by = |ids: &HashSet<i64>, row: usize| {
-            let snapshot_id = columns.snapshot_id.get(row).or(manifest.added_snapshot_id);
-            snapshot_id.is_some_and(|id| ids.contains(&id))
-        };
-        let is_selected = |row: usize| match (self, columns.status(row)) {
-            (EntrySelection::Live, status) => status != ManifestStatus::Deleted,
-            (EntrySelection::AddedBy(ids), ManifestStatus::Added) => by(ids, row),
-            (EntrySelection::ChangedBy(ids), ManifestStatus::Added | ManifestStatus::Deleted) => by(ids, row),
-            _ => false,
-        };
-        if matches!(self, EntrySelection::Live) && !columns.status.contains(&(ManifestStatus::Deleted as u8)) {
-            return SelectedRows::All(columns.len);
-        }
-        SelectedRows::Some((0..columns.len).map(is_selected).collect())
-    }
-}
-
-/// Entries to look at.
-#[derive(Debug)]
-pub(super) enum SelectedRows {
-    /// All of so many.
-    All(usize),
-    /// Those that are `true`.
-    Some(Vec<bool>),
-}
-
-impl SelectedRows {
-    /// One flag per entry.
-    pub(super) fn flags(&self) -> Vec<bool> {
-        match self {
-            SelectedRows::All(len) => vec![true; *len],
-            SelectedRows::Some(rows) => rows.clone(),
-        }
-    }
-
-    /// The entries, ascending.
-    pub(super) fn rows(&self) -> Vec<u32> {
-        let is_selected = |row: &u32| match self {
-            SelectedRows::All(_) => true,
-            SelectedRows::Some(rows) => rows.get(*row as usize).copied().unwrap_or(false),
-        };
-        let len = match self {
-            SelectedRows::All(len) => *len,
-            SelectedRows::Some(rows) => rows.len(),
-        };
-        (0..u32::try_from(len).unwrap_or(u32::MAX))
-            .filter(is_selected)
-            .collect()
-    }
-
-    fn count(&self) -> usize {
-        match self {
-            SelectedRows::All(len) => *len,
-            SelectedRows::Some(rows) => rows.iter().filter(|selected| **selected).count(),
-        }
-    }
 }
 
 /// Tasks and what they were counted as.

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Instant;
 
+use super::entry_selection::EntrySelection;
 use super::filter::{RowMatch, ScanFilter};
-use super::planner::{EntrySelection, Planner};
+use super::planner::Planner;
 use super::snapshots::SnapshotSelector;
 use super::task::FileScanTask;
 use crate::deletes::DeleteKind;
+use crate::deletes::index_cache::DeleteIndexCache;
 use crate::error::{Error, Result};
 use crate::expr::sanitize::Sanitizer;
 use crate::expr::{CaseSensitivity, Predicate};
@@ -44,6 +46,7 @@ pub struct ScanSetup {
     metadata: TableMetadataRef,
     io: FileIo,
     cache: ManifestCache,
+    delete_indexes: DeleteIndexCache,
     filter: Predicate,
     case_sensitivity: CaseSensitivity,
     statistics: Statistics,
@@ -57,11 +60,19 @@ impl ScanSetup {
             metadata,
             io,
             cache,
+            delete_indexes: DeleteIndexCache::default(),
             filter: Predicate::AlwaysTrue,
             case_sensitivity: CaseSensitivity::Sensitive,
             statistics: Statistics::default(),
             concurrency: available_parallelism().map_or(1, usize::from).max(MIN_CONCURRENCY),
         }
+    }
+
+    /// Shares large delete indexes with other scans. By default only clones of this setup share them.
+    #[must_use]
+    pub fn delete_indexes(mut self, cache: DeleteIndexCache) -> Self {
+        self.delete_indexes = cache;
+        self
     }
 
     /// Only files that may hold rows of this filter.
@@ -103,6 +114,7 @@ impl ScanSetup {
             metadata: Arc::clone(&self.metadata),
             io: self.io.clone(),
             cache: self.cache.clone(),
+            delete_indexes: self.delete_indexes.clone(),
             filter: Arc::new(filter),
             statistics: match &self.statistics {
                 Statistics::AsNeeded => MetricsProjection::None,

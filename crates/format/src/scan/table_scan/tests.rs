@@ -252,6 +252,30 @@ async fn equality_deletes_are_not_pruned_by_columns_that_are_no_keys() {
 }
 
 #[tokio::test]
+async fn a_large_index_is_shared_and_still_obeys_each_filter() {
+    let mut table = two_specs().await;
+    let far = (0..2_000).map(|i| equality(&format!("e{i}"), 1_000 + i, 1_000 + i));
+    let near = [equality("low", 10, 12), equality("high", 18, 19)];
+    table
+        .added(ManifestContent::Deletes, UNPARTITIONED, far.chain(near).collect())
+        .await;
+    table.commit(Operation::Delete).await;
+    let setup = table.setup();
+    let of_a1 = async |filter: Predicate| {
+        let plan = TableScan::new(setup.clone().filter(filter)).plan().await.unwrap();
+        assert_eq!(plan.metrics.indexed_delete_files, 2_002);
+        let task = plan.tasks.iter().find(|t| t.path() == "a1").unwrap();
+        task.deletes().iter().map(|d| d.path().to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(of_a1(Predicate::AlwaysTrue).await, ["low", "high"]);
+    // The index is there already: without it the delete manifest could not be read.
+    table.io.delete("memory:///t/metadata/m2.avro").await.unwrap();
+    table.cache.clear();
+    assert_eq!(of_a1(Predicate::lt("id", 15)).await, ["low"]);
+    assert_eq!(of_a1(Predicate::gt("id", 15)).await, ["high"]);
+}
+
+#[tokio::test]
 async fn rows_are_counted_from_metadata_when_it_can_tell() {
     let mut table = two_specs().await;
     assert_eq!(plan(&table, Predicate::AlwaysTrue).await.exact_row_count(), Some(60));
