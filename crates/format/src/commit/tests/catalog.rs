@@ -12,7 +12,7 @@ use crate::catalog::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::FileIo;
 use crate::spec::snapshot::Properties;
-use crate::spec::table_metadata::TableMetadataRef;
+use crate::spec::table_metadata::{TableMetadata, TableMetadataRef};
 use crate::update::{MetadataBuilder, TableRequirement, creation_updates};
 
 /// What the next commit does instead of just happening.
@@ -70,6 +70,13 @@ impl TestCatalog {
     /// Makes the catalog reachable again.
     pub(crate) fn see_again(&self) {
         self.state.lock().unwrap().blind = false;
+    }
+
+    /// Makes the table what no writer of today would: for states that old writers left.
+    pub(crate) fn meddle(&self, ident: &TableIdent, change: impl FnOnce(&mut TableMetadata)) {
+        let mut state = self.state.lock().unwrap();
+        let (metadata, _) = state.tables.get_mut(ident).unwrap();
+        change(Arc::make_mut(metadata));
     }
 
     /// Commits that reached the catalog.
@@ -140,7 +147,8 @@ impl Catalog for TestCatalog {
     }
 
     async fn stage_table(&self, ident: &TableIdent, creation: TableCreation) -> Result<Table> {
-        let location = format!("memory://wh/{}", ident.name);
+        let location = creation.location.clone();
+        let location = location.unwrap_or_else(|| format!("memory://wh/{}", ident.name));
         let builder = MetadataBuilder::new_table(&creation, &location, Uuid::new_v4())?;
         Ok(self.table(ident, Arc::new(builder.build(Self::now())?), None))
     }

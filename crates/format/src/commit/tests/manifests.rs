@@ -1,6 +1,7 @@
 //! Rewrites of manifests, and manifests of old writers.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::table::{ALL_VERSIONS, Layout, TestTable, names, summary};
 use crate::commit::append::fast_append;
@@ -119,4 +120,41 @@ async fn upgraded_tables_go_on() {
     taken.sort_unstable();
     assert!(taken.windows(2).all(|w| w[0].1 <= w[1].0), "{taken:?}");
     assert!(taken.last().unwrap().1 <= t.load().await.metadata.next_row_id);
+}
+
+#[tokio::test]
+async fn v1_snapshots_that_embed_their_manifests_are_built_upon() {
+    use crate::commit::Transaction;
+    use crate::commit::append::merge_append;
+    use crate::commit::delete::DeleteFiles;
+    use crate::spec::snapshot::SnapshotManifests;
+    use crate::update::TableUpdate;
+    let properties = [("commit.manifest.min-count-to-merge", "2")];
+    for upgraded in [FormatVersion::V1, FormatVersion::V2, FormatVersion::V3] {
+        let t = TestTable::with_properties(FormatVersion::V1, Layout::ByP, &properties).await;
+        let first = t
+            .must(fast_append([t.file("a", "x", (1, 10)), t.file("b", "y", (1, 5))]))
+            .await;
+        let paths: Vec<String> = t.manifests().await.into_iter().map(|m| m.manifest_path).collect();
+        t.catalog.meddle(&t.ident, |metadata| {
+            let snapshot = Arc::make_mut(&mut metadata.snapshots[0]);
+            snapshot.manifests = SnapshotManifests::Embedded(paths);
+        });
+        Transaction::on(t.ident.clone())
+            .update(move |_| Ok(vec![TableUpdate::UpgradeFormatVersion(upgraded)]))
+            .commit(t.catalog.as_ref(), &t.options)
+            .await
+            .unwrap();
+        t.must(fast_append([t.file("c", "x", (1, 1))])).await;
+        let old = t.manifests().await.pop().unwrap();
+        if upgraded > FormatVersion::V1 {
+            assert_eq!((old.added_files_count, old.added_rows_count), (Some(2), Some(15)));
+        }
+        assert_eq!(old.added_snapshot_id, Some(first));
+        t.must(DeleteFiles::new().path("a").build()).await;
+        t.must(merge_append([t.file("d", "x", (1, 1))])).await;
+        assert_eq!(t.live().await, names(["b", "c", "d"]));
+        assert_eq!(t.entry("b").await.snapshot_id, Some(first));
+        assert_eq!(t.entry("b").await.sequence_number, Some(0));
+    }
 }

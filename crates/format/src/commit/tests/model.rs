@@ -13,9 +13,10 @@ use crate::commit::overwrite::OverwriteFiles;
 use crate::commit::replace_partitions::ReplacePartitions;
 use crate::commit::rewrite::RewriteFiles;
 use crate::commit::rewrite_manifests::{ManifestRewrite, rewrite_manifests};
+use crate::commit::row_delta::RowDelta;
 use crate::error::ErrorKind;
 use crate::expr::Predicate;
-use crate::manifest::data_file::DataFile;
+use crate::manifest::data_file::{DataContent, DataFile};
 use crate::spec::table_metadata::FormatVersion;
 
 /// What a writer does.
@@ -27,6 +28,7 @@ enum Action {
     ReplacePartition { p: usize, rows: i64 },
     Overwrite { pick: usize, rows: i64 },
     Rewrite { pick: usize },
+    DeleteRows { pick: usize, rows: i64 },
     RewriteManifests,
 }
 
@@ -50,6 +52,7 @@ fn action() -> impl Strategy<Value = Action> {
         1 => (p, rows.clone()).prop_map(|(p, rows)| Action::ReplacePartition { p, rows }),
         2 => (any::<usize>(), rows).prop_map(|(pick, rows)| Action::Overwrite { pick, rows }),
         2 => any::<usize>().prop_map(|pick| Action::Rewrite { pick }),
+        3 => (any::<usize>(), 1..5i64).prop_map(|(pick, rows)| Action::DeleteRows { pick, rows }),
         1 => Just(Action::RewriteManifests),
     ]
 }
@@ -62,8 +65,32 @@ fn step() -> impl Strategy<Value = Step> {
     })
 }
 
-/// Live files by location.
-type Model = BTreeMap<String, Arc<DataFile>>;
+/// What is live.
+#[derive(Debug, Clone, Default)]
+struct Model {
+    /// Data files by location.
+    files: BTreeMap<String, Arc<DataFile>>,
+    /// Deletion vectors by the location of their data file.
+    vectors: BTreeMap<String, Arc<DataFile>>,
+}
+
+impl Model {
+    fn add(&mut self, file: &Arc<DataFile>) {
+        self.files.insert(file.file_path.to_string(), Arc::clone(file));
+    }
+
+    /// Removes data files, and the vectors of those that are gone.
+    fn keep(&mut self, keep: impl Fn(&DataFile) -> bool) {
+        self.files.retain(|_, file| keep(file));
+        self.vectors.retain(|path, _| self.files.contains_key(path));
+    }
+
+    /// Whether a writer that saw `before` may rely on a data file.
+    fn has_as_in(&self, before: &Model, file: &DataFile) -> bool {
+        let path = file.file_path.as_ref();
+        self.files.contains_key(path) && self.vectors.get(path) == before.vectors.get(path)
+    }
+}
 
 struct World {
     t: TestTable,
@@ -82,13 +109,13 @@ impl World {
     async fn run(&mut self, step: &Step) {
         let seen = self.past.len().saturating_sub(1 + step.staleness);
         let (base, stale) = self.past[seen].clone();
-        let pick = |pick: usize| stale.values().nth(pick % stale.len().max(1)).cloned();
+        let pick = |pick: usize| stale.files.values().nth(pick % stale.files.len().max(1)).cloned();
         let mut next = self.model.clone();
         let mut needed = None;
         let change = match &step.action {
             Action::Append { p, rows, merge } => {
                 let file = self.file(*p, *rows);
-                next.insert(file.file_path.to_string(), file.clone());
+                next.add(&file);
                 if *merge {
                     merge_append([file])
                 } else {
@@ -96,18 +123,19 @@ impl World {
                 }
             }
             Action::DeletePartition { p } => {
-                next.retain(|_, f| f.partition != self.t.partition(PARTITIONS[*p]));
+                let partition = self.t.partition(PARTITIONS[*p]);
+                next.keep(|f| f.partition != partition);
                 DeleteFiles::new().rows(Predicate::eq("p", PARTITIONS[*p])).build()
             }
             Action::DeleteFile { pick: n } => {
                 let Some(file) = pick(*n) else { return };
-                next.remove(file.file_path.as_ref());
+                next.keep(|f| f.file_path != file.file_path);
                 DeleteFiles::new().path(&file.file_path).build()
             }
             Action::ReplacePartition { p, rows } => {
                 let file = self.file(*p, *rows);
-                next.retain(|_, f| f.partition != file.partition);
-                next.insert(file.file_path.to_string(), file.clone());
+                next.keep(|f| f.partition != file.partition);
+                next.add(&file);
                 ReplacePartitions::new()
                     .add_file(file)
                     .build(&self.t.load().await.metadata)
@@ -115,8 +143,8 @@ impl World {
             Action::Overwrite { pick: n, rows } => {
                 let Some(old) = pick(*n) else { return };
                 let file = self.file(0, *rows);
-                next.remove(old.file_path.as_ref());
-                next.insert(file.file_path.to_string(), file.clone());
+                next.keep(|f| f.file_path != old.file_path);
+                next.add(&file);
                 needed = Some(old.clone());
                 let change = OverwriteFiles::new()
                     .remove_file(old)
@@ -129,22 +157,39 @@ impl World {
                 self.made += 1;
                 let mut file = old.as_ref().clone();
                 file.file_path = Arc::from(format!("f{:04}", self.made));
-                next.remove(old.file_path.as_ref());
-                next.insert(file.file_path.to_string(), Arc::new(file.clone()));
+                let file = Arc::new(file);
+                next.keep(|f| f.file_path != old.file_path);
+                next.add(&file);
                 needed = Some(old.clone());
                 RewriteFiles::new()
                     .replace_file(old)
-                    .add_file(file.into())
+                    .add_file(file)
                     .from_snapshot(base)
                     .build()
+            }
+            Action::DeleteRows { pick: n, rows } => {
+                if self.t.version < FormatVersion::V3 {
+                    return;
+                }
+                let Some(data) = pick(*n) else { return };
+                self.made += 1;
+                let vector = self.t.position_deletes(&format!("v{:04}", self.made), &data, *rows);
+                let mut delta = RowDelta::new().add_deletes(vector.clone()).from_snapshot(base);
+                if let Some(old) = stale.vectors.get(data.file_path.as_ref()) {
+                    delta = delta.remove_deletes(old.clone());
+                }
+                next.vectors.insert(data.file_path.to_string(), vector);
+                needed = Some(data.clone());
+                let delta = delta.validate_data_files_exist([data.file_path.clone()]);
+                delta.validate_deleted_files().build()
             }
             Action::RewriteManifests => rewrite_manifests(ManifestRewrite::default()),
         };
         self.t.catalog.inject(vec![Fault::Conflict; step.losses]);
-        let is_gone = needed.is_some_and(|old| !self.model.contains_key(old.file_path.as_ref()));
+        let is_gone = needed.is_some_and(|old| !self.model.has_as_in(&stale, &old));
         match self.t.commit(change).await {
             Ok(outcome) => {
-                assert!(!is_gone, "{step:?} replaced a file that is gone");
+                assert!(!is_gone, "{step:?} used a file that has changed");
                 assert_eq!(outcome.attempts as usize, step.losses + 1);
                 self.model = next;
                 self.past.push((Some(outcome.snapshot_ids[0]), self.model.clone()));
@@ -160,17 +205,37 @@ impl World {
 
     async fn check(&self, step: &Step) {
         let live = self.t.live().await;
-        let expected = self.model.keys().cloned().collect();
-        assert_eq!(live, expected, "after {step:?}");
+        let vectors = self.model.vectors.values();
+        let names = vectors.clone().map(|v| format!("{}#4", v.file_path));
+        assert_eq!(
+            live,
+            self.model.files.keys().cloned().chain(names).collect(),
+            "after {step:?}"
+        );
         let metadata = self.t.load().await.metadata;
         let Some(snapshot) = metadata.current_snapshot() else {
             return;
         };
-        let records: i64 = self.model.values().map(|f| f.record_count).sum();
-        let bytes: i64 = self.model.values().map(|f| f.file_size_in_bytes).sum();
-        let totals = summary(snapshot, ["total-data-files", "total-records", "total-files-size"]);
-        let expected = [self.model.len() as i64, records, bytes].map(|n| n.to_string());
-        assert_eq!(totals, expected, "after {step:?}");
+        let files = self.model.files.values();
+        let expected = [
+            self.model.files.len() as i64,
+            files.clone().map(|f| f.record_count).sum(),
+            files.map(|f| f.file_size_in_bytes).sum::<i64>() + 40 * self.model.vectors.len() as i64,
+            self.model.vectors.len() as i64,
+            vectors.map(|v| v.record_count).sum(),
+        ];
+        let keys = [
+            "total-data-files",
+            "total-records",
+            "total-files-size",
+            "total-delete-files",
+            "total-position-deletes",
+        ];
+        assert_eq!(
+            summary(snapshot, keys),
+            expected.map(|n| n.to_string()),
+            "after {step:?}"
+        );
         if self.t.version == FormatVersion::V3 {
             self.check_row_ids(metadata.next_row_id).await;
         }
@@ -178,7 +243,8 @@ impl World {
 
     /// No two live rows share a row id.
     async fn check_row_ids(&self, next_row_id: i64) {
-        let entries = self.t.entries().await.into_iter().filter(|e| e.is_live());
+        let entries = self.t.entries().await.into_iter();
+        let entries = entries.filter(|e| e.is_live() && e.data_file.content == DataContent::Data);
         let mut ranges: Vec<(i64, i64)> = entries
             .map(|e| {
                 let first = e.data_file.first_row_id.expect("a row id");
@@ -192,7 +258,7 @@ impl World {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
     fn tables_follow_the_model(
@@ -203,7 +269,7 @@ proptest! {
         runtime.block_on(async {
             let properties = [("commit.manifest.min-count-to-merge", "3")];
             let t = TestTable::with_properties(version, Layout::ByP, &properties).await;
-            let mut world = World { t, model: Model::new(), past: vec![(None, Model::new())], made: 0 };
+            let mut world = World { t, model: Model::default(), past: vec![(None, Model::default())], made: 0 };
             for step in &steps {
                 world.run(step).await;
             }
