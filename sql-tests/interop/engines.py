@@ -29,12 +29,46 @@ class Tarn:
         return json.loads(self.run("describe", catalog, table))
 
     def append(self, catalog, table, ids, name):
-        """Appends rows (id, 'tarn') in a Parquet file with field ids."""
-        field = lambda id, name, kind: pa.field(name, kind, metadata={"PARQUET:field_id": str(id)})
-        schema = pa.schema([field(1, "id", pa.int64()), field(2, "writer", pa.string())])
-        path = os.path.join(self.directory, f"{name}.parquet")
-        pq.write_table(pa.table([pa.array(ids), pa.array(["tarn"] * len(ids))], schema=schema), path)
-        self.run("append", catalog, table, path, len(ids))
+        """Appends rows (id, 'tarn')."""
+        self.run("append", catalog, table, write_rows(self.directory, ids, "tarn", name), len(ids))
+
+
+def write_rows(directory, ids, writer, name):
+    """A Parquet file of rows (id, writer) with field ids; gives its path."""
+    field = lambda id, name, kind: pa.field(name, kind, metadata={"PARQUET:field_id": str(id)})
+    schema = pa.schema([field(1, "id", pa.int64()), field(2, "writer", pa.string())])
+    path = os.path.join(directory, f"{name}.parquet")
+    pq.write_table(pa.table([pa.array(ids), pa.array([writer] * len(ids))], schema=schema), path)
+    return path
+
+
+class Java:
+    """Java's JdbcCatalog, opened for each commit and closed after it.
+
+    On SQLite it keeps a read lock as long as it lives, which keeps everybody else from committing, PyIceberg too.
+    """
+
+    def __init__(self, session, directory):
+        self.jvm, self.directory = session._jvm, directory
+
+    def append(self, table, ids, name):
+        """Appends rows (id, 'java')."""
+        path = write_rows(self.directory, ids, "java", name)
+        java = self.jvm.org.apache.iceberg
+        catalog = java.jdbc.JdbcCatalog()
+        properties = self.jvm.java.util.HashMap()
+        properties.put("uri", f"jdbc:sqlite:{self.directory}/catalog.db")
+        properties.put("warehouse", f"{self.directory}/warehouse")
+        properties.put("jdbc.schema-version", "V1")
+        catalog.setConf(self.jvm.org.apache.hadoop.conf.Configuration())
+        catalog.initialize("lake", properties)
+        try:
+            loaded = catalog.loadTable(java.catalog.TableIdentifier.parse(f"db.{table}"))
+            file = java.DataFiles.builder(loaded.spec()).withPath(path).withFormat("parquet")
+            file = file.withFileSizeInBytes(os.path.getsize(path)).withRecordCount(len(ids)).build()
+            loaded.newFastAppend().appendFile(file).commit()
+        finally:
+            catalog.close()
 
 
 def pyiceberg(directory):
@@ -58,8 +92,7 @@ def spark(directory):
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
         "spark.sql.catalog.lake.type": "jdbc",
-        # Java's catalog keeps a read lock as long as it lives. Only with a write-ahead log can others commit meanwhile.
-        "spark.sql.catalog.lake.uri": f"jdbc:sqlite:{directory}/catalog.db?journal_mode=WAL",
+        "spark.sql.catalog.lake.uri": f"jdbc:sqlite:{directory}/catalog.db",
         "spark.sql.catalog.lake.warehouse": f"{directory}/warehouse",
         "spark.sql.catalog.lake.jdbc.schema-version": "V1",
         "spark.sql.catalog.lake.cache-enabled": "false",
