@@ -10,12 +10,18 @@ fuzz_target!(|bytes: &[u8]| {
         && let Ok(written) = read.to_json()
     {
         let again = TableMetadata::from_json(&written);
-        assert!(again.is_ok_and(|again| again == read), "written metadata must read as it was");
+        assert!(
+            again.is_ok_and(|again| again == read),
+            "written metadata must read as it was"
+        );
     }
     if let Ok(read) = ViewMetadata::from_json(bytes)
         && let Ok(written) = read.to_json()
     {
         let again = ViewMetadata::from_json(&written);
-        assert!(again.is_ok_and(|again| again == read), "a written view must read as it was");
+        assert!(
+            again.is_ok_and(|again| again == read),
+            "a written view must read as it was"
+        );
     }
 });
