@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::catalog::Fault;
 use super::table::{ALL_VERSIONS, Layout, TestTable, summary};
+use crate::commit::Change;
 use crate::commit::append::{fast_append, merge_append};
 use crate::commit::delete::DeleteFiles;
 use crate::commit::overwrite::OverwriteFiles;
@@ -92,11 +93,32 @@ impl Model {
     }
 }
 
+/// What a writer saw before it began.
+#[derive(Debug, Clone, Default)]
+struct Seen {
+    snapshot_id: Option<i64>,
+    model: Model,
+}
+
+impl Seen {
+    fn pick(&self, pick: usize) -> Option<Arc<DataFile>> {
+        let files = &self.model.files;
+        files.values().nth(pick % files.len().max(1)).cloned()
+    }
+}
+
+/// A change, the model after it, and the file that must be as it was seen.
+struct Plan {
+    change: Change,
+    next: Model,
+    needed: Option<Arc<DataFile>>,
+}
+
 struct World {
     t: TestTable,
     model: Model,
     /// The model after each snapshot, newest last.
-    past: Vec<(Option<i64>, Model)>,
+    past: Vec<Seen>,
     made: usize,
 }
 
@@ -106,13 +128,10 @@ impl World {
         self.t.file(&format!("f{:04}", self.made), PARTITIONS[p], (1, rows))
     }
 
-    async fn run(&mut self, step: &Step) {
-        let seen = self.past.len().saturating_sub(1 + step.staleness);
-        let (base, stale) = self.past[seen].clone();
-        let pick = |pick: usize| stale.files.values().nth(pick % stale.files.len().max(1)).cloned();
+    /// A change that succeeds whatever others did; `None` when there is nothing to do.
+    async fn plan(&mut self, action: &Action, seen: &Seen) -> Option<Plan> {
         let mut next = self.model.clone();
-        let mut needed = None;
-        let change = match &step.action {
+        let change = match action {
             Action::Append { p, rows, merge } => {
                 let file = self.file(*p, *rows);
                 next.add(&file);
@@ -127,8 +146,8 @@ impl World {
                 next.keep(|f| f.partition != partition);
                 DeleteFiles::new().rows(Predicate::eq("p", PARTITIONS[*p])).build()
             }
-            Action::DeleteFile { pick: n } => {
-                let Some(file) = pick(*n) else { return };
+            Action::DeleteFile { pick } => {
+                let file = seen.pick(*pick)?;
                 next.keep(|f| f.file_path != file.file_path);
                 DeleteFiles::new().path(&file.file_path).build()
             }
@@ -140,63 +159,81 @@ impl World {
                     .add_file(file)
                     .build(&self.t.load().await.metadata)
             }
-            Action::Overwrite { pick: n, rows } => {
-                let Some(old) = pick(*n) else { return };
+            Action::RewriteManifests => rewrite_manifests(ManifestRewrite::default()),
+            Action::Overwrite { pick, .. } | Action::Rewrite { pick } | Action::DeleteRows { pick, .. } => {
+                let old = seen.pick(*pick)?;
+                return self.plan_on(action, old, seen);
+            }
+        };
+        Some(Plan {
+            change,
+            next,
+            needed: None,
+        })
+    }
+
+    /// A change that needs `old` to be as the writer saw it.
+    fn plan_on(&mut self, action: &Action, old: Arc<DataFile>, seen: &Seen) -> Option<Plan> {
+        let mut next = self.model.clone();
+        let base = seen.snapshot_id;
+        let change = match action {
+            Action::Overwrite { rows, .. } => {
                 let file = self.file(0, *rows);
                 next.keep(|f| f.file_path != old.file_path);
                 next.add(&file);
-                needed = Some(old.clone());
-                let change = OverwriteFiles::new()
-                    .remove_file(old)
-                    .add_file(file)
-                    .from_snapshot(base);
-                change.validate_no_conflicting_deletes().build()
+                let change = OverwriteFiles::new().remove_file(old.clone()).add_file(file);
+                change.from_snapshot(base).validate_no_conflicting_deletes().build()
             }
-            Action::Rewrite { pick: n } => {
-                let Some(old) = pick(*n) else { return };
+            Action::DeleteRows { rows, .. } if self.t.version == FormatVersion::V3 => {
+                self.made += 1;
+                let vector = self.t.position_deletes(&format!("v{:04}", self.made), &old, *rows);
+                let mut delta = RowDelta::new().add_deletes(vector.clone()).from_snapshot(base);
+                if let Some(replaced) = seen.model.vectors.get(old.file_path.as_ref()) {
+                    delta = delta.remove_deletes(replaced.clone());
+                }
+                next.vectors.insert(old.file_path.to_string(), vector);
+                let delta = delta.validate_data_files_exist([old.file_path.clone()]);
+                delta.validate_deleted_files().build()
+            }
+            Action::Rewrite { .. } => {
                 self.made += 1;
                 let mut file = old.as_ref().clone();
                 file.file_path = Arc::from(format!("f{:04}", self.made));
                 let file = Arc::new(file);
                 next.keep(|f| f.file_path != old.file_path);
                 next.add(&file);
-                needed = Some(old.clone());
-                RewriteFiles::new()
-                    .replace_file(old)
-                    .add_file(file)
-                    .from_snapshot(base)
-                    .build()
+                let change = RewriteFiles::new().replace_file(old.clone()).add_file(file);
+                change.from_snapshot(base).build()
             }
-            Action::DeleteRows { pick: n, rows } => {
-                if self.t.version < FormatVersion::V3 {
-                    return;
-                }
-                let Some(data) = pick(*n) else { return };
-                self.made += 1;
-                let vector = self.t.position_deletes(&format!("v{:04}", self.made), &data, *rows);
-                let mut delta = RowDelta::new().add_deletes(vector.clone()).from_snapshot(base);
-                if let Some(old) = stale.vectors.get(data.file_path.as_ref()) {
-                    delta = delta.remove_deletes(old.clone());
-                }
-                next.vectors.insert(data.file_path.to_string(), vector);
-                needed = Some(data.clone());
-                let delta = delta.validate_data_files_exist([data.file_path.clone()]);
-                delta.validate_deleted_files().build()
-            }
-            Action::RewriteManifests => rewrite_manifests(ManifestRewrite::default()),
+            _ => return None,
+        };
+        Some(Plan {
+            change,
+            next,
+            needed: Some(old),
+        })
+    }
+
+    async fn run(&mut self, step: &Step) {
+        let seen = self.past[self.past.len().saturating_sub(1 + step.staleness)].clone();
+        let Some(plan) = self.plan(&step.action, &seen).await else {
+            return;
         };
         self.t.catalog.inject(vec![Fault::Conflict; step.losses]);
-        let is_gone = needed.is_some_and(|old| !self.model.has_as_in(&stale, &old));
-        match self.t.commit(change).await {
+        let is_stale = plan.needed.is_some_and(|old| !self.model.has_as_in(&seen.model, &old));
+        match self.t.commit(plan.change).await {
             Ok(outcome) => {
-                assert!(!is_gone, "{step:?} used a file that has changed");
+                assert!(!is_stale, "{step:?} used a file that has changed");
                 assert_eq!(outcome.attempts as usize, step.losses + 1);
-                self.model = next;
-                self.past.push((Some(outcome.snapshot_ids[0]), self.model.clone()));
+                self.model = plan.next;
+                self.past.push(Seen {
+                    snapshot_id: Some(outcome.snapshot_ids[0]),
+                    model: self.model.clone(),
+                });
             }
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::Validation, "{step:?}: {error}");
-                assert!(is_gone, "{step:?} failed for nothing: {error}");
+                assert!(is_stale, "{step:?} failed for nothing: {error}");
                 self.t.catalog.clear_faults();
             }
         }
@@ -269,7 +306,7 @@ proptest! {
         runtime.block_on(async {
             let properties = [("commit.manifest.min-count-to-merge", "3")];
             let t = TestTable::with_properties(version, Layout::ByP, &properties).await;
-            let mut world = World { t, model: Model::default(), past: vec![(None, Model::default())], made: 0 };
+            let mut world = World { t, model: Model::default(), past: vec![Seen::default()], made: 0 };
             for step in &steps {
                 world.run(step).await;
             }
