@@ -18,6 +18,9 @@ use crate::transform::Transform;
 /// Deeper nesting than any query has; it keeps the recursion within the stack.
 const MAX_DEPTH: usize = 256;
 
+/// The spec's limit on the digits of a decimal.
+const MAX_DECIMAL_DIGITS: u8 = 38;
+
 impl Predicate {
     /// Binds to the columns of `schema`. NOT is pushed to the leaves and constants are folded.
     ///
@@ -232,8 +235,16 @@ fn convert(term: &BoundTerm, literal: &Literal) -> Result<Converted> {
         );
         return Err(Error::invalid(message));
     }
+    let ty = match (&term.transform, &term.result_type) {
+        // Truncation rounds down, so a negative result may need a digit more than the column has.
+        (Some(Transform::Truncate(_)), PrimitiveType::Decimal { scale, .. }) => &PrimitiveType::Decimal {
+            precision: MAX_DECIMAL_DIGITS + 1,
+            scale: *scale,
+        },
+        (_, ty) => ty,
+    };
     literal
-        .convert(&term.result_type)
+        .convert(ty)
         .map_err(|e| e.with_context("column", term.name.as_ref()))
 }
 

@@ -90,7 +90,7 @@ pub(super) trait Domain: Sized {
     fn decode<'a>(form: &Self::Form, bytes: &'a [u8]) -> Option<Self::Bound<'a>>;
     /// The literal for comparison.
     fn literal(&self) -> Self::Bound<'_>;
-    /// A zero: engines disagree on -0 = +0.
+    /// Whether a bound that equals the literal proves nothing, such as a zero: engines disagree on -0 = +0.
     fn is_ambiguous(&self) -> bool {
         false
     }
@@ -100,10 +100,8 @@ pub(super) trait Domain: Sized {
     }
     /// Whether a bound is exact when the lower equals the upper one. Text and bytes may have been cut.
     const EXACT: bool = true;
-    /// Whether bounds must be checked against each other before use.
-    fn distrusts_order(_form: &Self::Form) -> bool {
-        false
-    }
+    /// Whether bounds are only to be believed when there are two and the lower is not above the upper one.
+    const DISTRUSTED: bool = false;
 }
 
 /// A comparison of the column's values.
@@ -135,6 +133,7 @@ pub(super) enum LeafKind {
     Real(ValueTest<Real>),
     Decimal(ValueTest<i128>),
     Bytes(ValueTest<Vec<u8>>),
+    Uuid(ValueTest<UuidHalf>),
     /// Nothing can be said.
     Opaque,
 }
@@ -175,7 +174,6 @@ pub(super) enum LongForm {
 pub(super) enum BytesForm {
     Text,
     Binary,
-    Uuid,
     TruncatedText(u32),
     TruncatedBinary(u32),
 }
@@ -272,7 +270,6 @@ impl Domain for Vec<u8> {
     fn decode<'a>(form: &BytesForm, bytes: &'a [u8]) -> Option<&'a [u8]> {
         match form {
             BytesForm::Text | BytesForm::Binary => Some(bytes),
-            BytesForm::Uuid => (bytes.len() == 16).then_some(bytes),
             BytesForm::TruncatedBinary(width) => Some(bytes.get(..*width as usize).unwrap_or(bytes)),
             BytesForm::TruncatedText(width) => {
                 let text = std::str::from_utf8(bytes).ok()?;
@@ -294,11 +291,36 @@ impl Domain for Vec<u8> {
     }
 
     const EXACT: bool = false;
+}
 
-    /// Old Java versions ordered uuids as two signed longs. Then bounds that span both signs are the wrong way round.
-    fn distrusts_order(form: &BytesForm) -> bool {
-        matches!(form, BytesForm::Uuid)
+/// The first half of a uuid.
+///
+/// Uuids order by unsigned bytes, but old Java versions ordered them as two signed longs, and their partition summaries
+/// remain. In that order the first halves are still right within one sign; bounds of both signs are the wrong way round
+/// and not believed. Random uuids hardly ever share a first half, so little is lost.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct UuidHalf(u64);
+
+impl Domain for UuidHalf {
+    type Bound<'a> = u64;
+    type Form = ();
+
+    #[inline]
+    fn decode((): &(), bytes: &[u8]) -> Option<u64> {
+        let whole: [u8; 16] = bytes.try_into().ok()?;
+        Some((u128::from_be_bytes(whole) >> 64) as u64)
     }
+
+    fn literal(&self) -> u64 {
+        self.0
+    }
+
+    fn is_ambiguous(&self) -> bool {
+        true
+    }
+
+    const EXACT: bool = false;
+    const DISTRUSTED: bool = true;
 }
 
 impl<V: Domain> ValueTest<V> {
@@ -307,14 +329,15 @@ impl<V: Domain> ValueTest<V> {
         let lower = stats.lower().and_then(|b| V::decode(&self.form, b));
         let upper = stats.upper().and_then(|b| V::decode(&self.form, b));
         match (lower, upper) {
-            (Some(l), Some(u)) if V::distrusts_order(&self.form) && l > u => (None, None),
+            (Some(l), Some(u)) if l <= u => (lower, upper),
+            _ if V::DISTRUSTED => (None, None),
             bounds => bounds,
         }
     }
 
     #[inline]
     fn lower<'s, S: FieldStats>(&self, stats: &'s S) -> Option<V::Bound<'s>> {
-        if V::distrusts_order(&self.form) {
+        if V::DISTRUSTED {
             return self.bounds(stats).0;
         }
         stats.lower().and_then(|b| V::decode(&self.form, b))
@@ -322,7 +345,7 @@ impl<V: Domain> ValueTest<V> {
 
     #[inline]
     fn upper<'s, S: FieldStats>(&self, stats: &'s S) -> Option<V::Bound<'s>> {
-        if V::distrusts_order(&self.form) {
+        if V::DISTRUSTED {
             return self.bounds(stats).1;
         }
         stats.upper().and_then(|b| V::decode(&self.form, b))
@@ -487,6 +510,7 @@ impl Leaf {
             LeafKind::Real(test) => Q::ask(test, &self.column, stats),
             LeafKind::Decimal(test) => Q::ask(test, &self.column, stats),
             LeafKind::Bytes(test) => Q::ask(test, &self.column, stats),
+            LeafKind::Uuid(test) => Q::ask(test, &self.column, stats),
             LeafKind::Opaque => Q::UNKNOWN,
         }
     }
@@ -547,7 +571,13 @@ fn value_kind(op: ValueOp, term: &BoundTerm, literals: &[Value]) -> Option<LeafK
             Some(Transform::Truncate(width)) => BytesForm::TruncatedBinary(width),
             _ => BytesForm::Binary,
         }),
-        T::Uuid => bytes(BytesForm::Uuid),
+        T::Uuid => {
+            let half = |v: &Value| match v {
+                Value::Uuid(b) => UuidHalf::decode(&(), b).map(UuidHalf),
+                _ => None,
+            };
+            Some(LeafKind::Uuid(value_test(op, literals, (), half)?))
+        }
         T::Unknown | T::Geometry { .. } | T::Geography { .. } => None,
     }
 }
@@ -583,7 +613,6 @@ fn real_of(value: &Value) -> Option<Real> {
 fn bytes_of(value: &Value) -> Option<Vec<u8>> {
     match value {
         Value::String(s) => Some(s.as_bytes().to_vec()),
-        Value::Uuid(b) => Some(b.to_vec()),
         Value::Binary(b) => Some(b.to_vec()),
         _ => None,
     }

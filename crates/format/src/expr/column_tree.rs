@@ -85,6 +85,7 @@ fn narrow_leaf<Q: Question>(leaf: &Leaf, metrics: &FieldMetrics, flags: &mut [bo
         LeafKind::Real(test) => each_value::<Q, _>(test, column, metrics, flags),
         LeafKind::Decimal(test) => each_value::<Q, _>(test, column, metrics, flags),
         LeafKind::Bytes(test) => each_value::<Q, _>(test, column, metrics, flags),
+        LeafKind::Uuid(test) => each_value::<Q, _>(test, column, metrics, flags),
         LeafKind::Opaque if Q::UNKNOWN => {}
         LeafKind::Opaque => flags.fill(false),
     }

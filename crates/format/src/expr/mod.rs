@@ -40,3 +40,6 @@ pub use bind::CaseSensitivity;
 pub use bound::{BoundPredicate, BoundTerm};
 pub use literal::Literal;
 pub use predicate::{CompareOp, Predicate, SetOp, Term, UnaryOp};
+
+#[cfg(test)]
+mod tests;
