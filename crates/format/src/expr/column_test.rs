@@ -207,16 +207,10 @@ fn int(bytes: &[u8]) -> Option<i32> {
     bytes.try_into().ok().map(i32::from_le_bytes)
 }
 
-/// The transformed bound; `None` where truncation would wrap around and lose the order.
+/// The transformed bound.
 fn transformed(transform: &Transform, source: &PrimitiveType, bytes: &[u8]) -> Option<Value> {
     let value = value_binary::from_bytes(bytes, source).ok()?;
-    let result = transform.apply(Some(&value), source).ok()??;
-    let wrapped = match (transform, &value, &result) {
-        (Transform::Truncate(_), Value::Decimal(v), Value::Decimal(r)) => r > v,
-        (Transform::Truncate(_), v, r) => long_of(r) > long_of(v),
-        _ => false,
-    };
-    (!wrapped).then_some(result)
+    transform.apply(Some(&value), source).ok()?
 }
 
 impl Domain for Real {
@@ -531,9 +525,11 @@ fn value_kind(op: ValueOp, term: &BoundTerm, literals: &[Value]) -> Option<LeafK
     let Type::Primitive(source) = &term.source_type else {
         return None;
     };
-    let transform = match &term.transform {
-        Some(transform) if !transform.preserves_order() => return None,
-        other => other.clone(),
+    let transform = match (&term.transform, source) {
+        // The smallest integers wrap around to a large result, so the bounds of the column bound nothing.
+        (Some(Transform::Truncate(_)), T::Int | T::Long) => return None,
+        (Some(transform), _) if !transform.preserves_order() => return None,
+        (other, _) => other.clone(),
     };
     let long = |form: LongForm| {
         let form = match transform.clone() {

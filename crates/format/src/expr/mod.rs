@@ -26,6 +26,7 @@ mod column_tree;
 mod display;
 pub mod evaluator;
 pub mod inclusive_metrics;
+mod json;
 pub mod literal;
 pub mod manifest_evaluator;
 pub mod partition_evaluator;

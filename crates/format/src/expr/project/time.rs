@@ -80,7 +80,8 @@ pub(super) fn fix(predicate: BoundPredicate, target: &Target<'_>, kind: Kind) ->
 fn fix_inclusive(predicate: BoundPredicate) -> BoundPredicate {
     use CompareOp as C;
     match predicate {
-        BoundPredicate::Compare(op @ (C::Lt | C::LtEq), term, Value::Int(v)) if v < 0 => {
+        // The value before 0 may stand under 0, so "below 0" must widen too.
+        BoundPredicate::Compare(op @ (C::Lt | C::LtEq), term, Value::Int(v)) if v < i32::from(op == C::Lt) => {
             BoundPredicate::Compare(op, term, Value::Int(v.saturating_add(1)))
         }
         BoundPredicate::Compare(C::Eq, term, value) => BoundPredicate::set(SetOp::In, term, with_wrong(&[value])),

@@ -6,6 +6,7 @@
 mod metrics;
 mod oracle;
 mod predicates;
+mod pruning;
 mod values;
 mod world;
 

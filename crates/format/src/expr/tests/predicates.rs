@@ -104,12 +104,12 @@ fn literal(rng: &mut StdRng, column: &ColumnInfo, transform: &Transform, java_nu
     };
     let result = result_type(transform, &column.ty);
     let value = transform.apply(Some(&value), &column.ty).unwrap().unwrap();
-    if rng.random_bool(0.1) {
-        if let Some(other) = of_another_type(rng, &value, &result) {
-            // One that the type cannot hold folds to "is not null".
-            *java_nulls = false;
-            return other;
-        }
+    if rng.random_bool(0.1)
+        && let Some(other) = of_another_type(rng, &value, &result)
+    {
+        // One that the type cannot hold folds to "is not null".
+        *java_nulls = false;
+        return other;
     }
     Literal::from_value(&value, &result).unwrap()
 }
