@@ -90,10 +90,10 @@ impl ManifestCache {
         let fits = |cached: &Arc<CachedManifest>| {
             cached.columns.projection.covers(projection) && cached.partition_type.as_ref() == partition_type
         };
-        if let Some(Cached::Manifest(cached)) = self.cache.get(location).await {
-            if fits(&cached) {
-                return Ok(Arc::clone(&cached.columns));
-            }
+        if let Some(Cached::Manifest(cached)) = self.cache.get(location).await
+            && fits(&cached)
+        {
+            return Ok(Arc::clone(&cached.columns));
         }
         // The closure runs for one caller at a time.
         let computed = self
@@ -207,3 +207,6 @@ fn manifest_file_size(manifest: &ManifestFile) -> usize {
         + manifest.partitions.iter().map(summary).sum::<usize>()
         + bound(&manifest.key_metadata)
 }
+
+#[cfg(test)]
+mod tests;

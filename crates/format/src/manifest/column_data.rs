@@ -333,10 +333,10 @@ impl<B: AsRef<[u8]>> FromIterator<Option<B>> for OptionalBytes {
     fn from_iter<T: IntoIterator<Item = Option<B>>>(iter: T) -> Self {
         let mut column = OptionalBytes::default();
         for (row, value) in iter.into_iter().enumerate() {
-            if let Some(value) = value {
-                if column.push_at(row, value.as_ref()).is_err() {
-                    break;
-                }
+            if let Some(value) = value
+                && column.push_at(row, value.as_ref()).is_err()
+            {
+                break;
             }
         }
         column.shrink();

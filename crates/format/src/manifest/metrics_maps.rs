@@ -21,6 +21,8 @@ pub(super) struct MetricMaps {
     /// For other ids.
     others: HashMap<FieldId, u32>,
     takes_all: bool,
+    /// Bit `id` of each wanted id below 64; all bits when all are wanted.
+    wanted: u64,
 }
 
 /// Reads the branch of a nullable type: whether a value follows.
@@ -61,11 +63,20 @@ impl MetricMaps {
             dense: vec![NONE; DENSE_IDS],
             others: HashMap::new(),
             takes_all: *projection == MetricsProjection::All,
+            wanted: if *projection == MetricsProjection::All {
+                u64::MAX
+            } else {
+                0
+            },
         };
         if let MetricsProjection::Fields(ids) = projection {
             for id in ids {
                 // Only as many as the caller asks for.
                 let _ = maps.add(*id);
+                maps.wanted |= u32::try_from(*id)
+                    .ok()
+                    .and_then(|id| 1_u64.checked_shl(id))
+                    .unwrap_or(0);
             }
         }
         maps
@@ -124,7 +135,15 @@ impl MetricMaps {
             if items.count == 0 {
                 return Ok(());
             }
-            for _ in 0..items.count {
+            let mut left = items.count;
+            while left > 0 {
+                if nulls.items_are_plain() {
+                    left -= cursor.skip_unwanted_longs(left, self.wanted);
+                    if left == 0 {
+                        break;
+                    }
+                }
+                left -= 1;
                 let Some(id) = item_key(cursor, nulls)? else { continue };
                 let Some(index) = self.find(id)? else {
                     cursor.skip_varint()?;
@@ -161,7 +180,15 @@ impl MetricMaps {
             if items.count == 0 {
                 return Ok(());
             }
-            for _ in 0..items.count {
+            let mut left = items.count;
+            while left > 0 {
+                if nulls.items_are_plain() {
+                    left -= cursor.skip_unwanted_sized(left, self.wanted);
+                    if left == 0 {
+                        break;
+                    }
+                }
+                left -= 1;
                 let Some(id) = item_key(cursor, nulls)? else { continue };
                 let Some(index) = self.find(id)? else {
                     cursor.skip_sized()?;
@@ -176,6 +203,7 @@ impl MetricMaps {
                     column.push_at(row, bytes).map_err(|_| Malformed::TooLarge)?;
                 }
             }
+            cursor.check()?;
         }
     }
 

@@ -105,12 +105,9 @@ fn places(fields: &[AvroField], partition_type: Option<&StructType>) -> Vec<Opti
     // A v1 writer may number the fields afresh in every spec: what has no id match may still match by name.
     for (i, field) in fields.iter().enumerate() {
         let by_name = wanted.iter().position(|w| field.is_named(&w.name));
-        if let (None, Some(place)) = (places.get(i).copied().flatten(), by_name) {
-            if !places.contains(&Some(place)) {
-                if let Some(slot) = places.get_mut(i) {
-                    *slot = Some(place);
-                }
-            }
+        let is_free = by_name.is_some() && !places.contains(&by_name);
+        if let Some(slot) = places.get_mut(i).filter(|slot| slot.is_none() && is_free) {
+            *slot = by_name;
         }
     }
     places

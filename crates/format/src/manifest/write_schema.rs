@@ -175,10 +175,14 @@ fn primitive_schema(primitive: &PrimitiveType, named: &mut BTreeSet<String>) -> 
     }
 }
 
-/// A named type is declared where it is first used, and named from then on.
-fn fixed(name: String, size: u32, attributes: &[(&str, Json)], named: &mut BTreeSet<String>) -> Json {
-    if !named.insert(name.clone()) {
-        return json!(name);
+/// Every use declares a type of its own. Avro would let later uses name the first, as Java does, but apache-avro and
+/// what is built on it cannot follow such a reference to a fixed with a logical type.
+fn fixed(base: String, size: u32, attributes: &[(&str, Json)], named: &mut BTreeSet<String>) -> Json {
+    let mut name = base.clone();
+    let mut uses = 1;
+    while !named.insert(name.clone()) {
+        uses += 1;
+        name = format!("{base}_use{uses}");
     }
     let mut object = JsonMap::new();
     object.insert("type".to_string(), json!("fixed"));

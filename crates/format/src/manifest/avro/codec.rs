@@ -2,13 +2,17 @@
 
 use std::io::{Read, Write};
 
-use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+use flate2::{Compress, Compression, FlushCompress, Status};
+use libdeflater::{DecompressionError, Decompressor as Inflate};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::spec::snapshot::Properties;
 
 /// The most a block may inflate to. Writers make blocks of 16 KB to a few MB.
 pub const MAX_BLOCK_BYTES: usize = 512 << 20;
+
+/// Room that every block gets at first: twice Java's blocks.
+const MIN_ROOM_BYTES: usize = 128 << 10;
 
 /// A block codec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -154,7 +158,7 @@ impl BlockBuffer {
 /// Decompresses the blocks of one file.
 pub struct Decompressor {
     codec: Codec,
-    inflate: Option<Decompress>,
+    inflate: Option<Inflate>,
 }
 
 impl std::fmt::Debug for Decompressor {
@@ -166,7 +170,7 @@ impl std::fmt::Debug for Decompressor {
 impl Decompressor {
     /// For blocks of this codec.
     pub fn new(codec: Codec) -> Self {
-        let inflate = matches!(codec, Codec::Deflate(_)).then(|| Decompress::new(false));
+        let inflate = matches!(codec, Codec::Deflate(_)).then(Inflate::new);
         Decompressor { codec, inflate }
     }
 
@@ -192,30 +196,20 @@ impl Decompressor {
     }
 }
 
-fn inflate(state: &mut Decompress, block: &[u8], out: &mut BlockBuffer) -> Result<()> {
-    state.reset(false);
-    out.reserve(block.len().saturating_mul(4).clamp(64 << 10, MAX_BLOCK_BYTES));
+/// libdeflate inflates whole blocks, a third faster than zlib-rs and other streaming libraries. It must be given
+/// room for all of the block, which Avro does not tell: the room is doubled until it suffices, and kept.
+fn inflate(state: &mut Inflate, block: &[u8], out: &mut BlockBuffer) -> Result<()> {
+    out.reserve(block.len().saturating_mul(4).clamp(MIN_ROOM_BYTES, MAX_BLOCK_BYTES));
     loop {
-        let read = usize::try_from(state.total_in()).unwrap_or(usize::MAX);
-        let written = usize::try_from(state.total_out()).unwrap_or(usize::MAX);
-        let input = block.get(read..).unwrap_or_default();
         let room = out.bytes.len() - PADDING;
-        let output = out.bytes.get_mut(written..room).unwrap_or_default();
-        let is_full = output.is_empty();
-        let status = state
-            .decompress(input, output, FlushDecompress::Finish)
-            .map_err(|e| bad("deflate", e))?;
-        let now_written = usize::try_from(state.total_out()).unwrap_or(usize::MAX);
-        match status {
-            Status::StreamEnd => {
-                out.finish(now_written);
+        let place = out.bytes.get_mut(..room).unwrap_or_default();
+        match state.deflate_decompress(block, place) {
+            Ok(written) => {
+                out.finish(written);
                 return Ok(());
             }
-            _ if now_written >= room => grow(out, room)?,
-            _ if is_full || (now_written == written && usize::try_from(state.total_in()) == Ok(read)) => {
-                return Err(Error::corrupt("an Avro block ends inside its deflate stream"));
-            }
-            _ => {}
+            Err(DecompressionError::InsufficientSpace) => grow(out, room)?,
+            Err(e) => return Err(bad("deflate", e)),
         }
     }
 }
@@ -250,7 +244,7 @@ fn unsnap(block: &[u8], out: &mut BlockBuffer) -> Result<()> {
 }
 
 fn read_capped(mut reader: impl Read, codec: &'static str, len: usize, out: &mut BlockBuffer) -> Result<()> {
-    out.reserve(len.saturating_mul(4).clamp(64 << 10, MAX_BLOCK_BYTES));
+    out.reserve(len.saturating_mul(4).clamp(MIN_ROOM_BYTES, MAX_BLOCK_BYTES));
     let mut written = 0;
     loop {
         let room = out.bytes.len() - PADDING;

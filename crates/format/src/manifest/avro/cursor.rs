@@ -288,6 +288,38 @@ fn zigzag(n: u64) -> i64 {
 }
 
 impl Cursor<'_> {
+    /// Skips pairs of an int and a long, at most `count`, up to the first whose key is wanted (bit `key` of
+    /// `wanted`) or that does not have the usual form: a key of one byte, a value that ends within the next seven.
+    /// Returns how many were skipped.
+    #[inline]
+    pub fn skip_unwanted_longs(&mut self, count: usize, wanted: u64) -> usize {
+        for skipped in 0..count {
+            let Ok(word) = self.word() else { return skipped };
+            let ends = !word & (HIGH_BITS - 0x80);
+            if word & 0x81 != 0 || wanted >> (word >> 1 & 63) & 1 != 0 || ends == 0 {
+                return skipped;
+            }
+            self.pos += (ends.trailing_zeros() / 8 + 1) as usize;
+        }
+        count
+    }
+
+    /// As [`Self::skip_unwanted_longs`] for pairs of an int and sized bytes.
+    #[inline]
+    pub fn skip_unwanted_sized(&mut self, count: usize, wanted: u64) -> usize {
+        for skipped in 0..count {
+            let pair = self.padded.get(self.pos..).and_then(<[u8]>::first_chunk::<2>);
+            let Some([key, len]) = pair.copied() else {
+                return skipped;
+            };
+            if (key | len) & 0x81 != 0 || wanted >> (key >> 1) & 1 != 0 {
+                return skipped;
+            }
+            self.pos += 2 + usize::from(len >> 1);
+        }
+        count
+    }
+
     /// Skips `count` pairs of an int and sized bytes: the items of a bounds map.
     #[inline]
     pub fn skip_int_and_sized(&mut self, count: usize) -> Result<(), Malformed> {

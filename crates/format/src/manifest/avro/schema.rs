@@ -285,20 +285,22 @@ fn full_name(name: &str, namespace: &str) -> String {
     }
 }
 
-/// A name that Avro accepts: letters, digits and underscores, no digit first (Java: `AvroSchemaUtil.sanitize`).
+/// A name that Avro accepts: ASCII letters, digits and underscores, no digit first.
+///
+/// Java's `AvroSchemaUtil.sanitize` keeps letters and digits of every script, which Avro's specification and other
+/// readers refuse. Readers go by field ids, so the stricter name is good for all of them.
 pub fn sanitize(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
-    // Java looks at UTF-16 units: a character beyond the basic plane is two units, neither of which is a letter.
     for (i, unit) in name.encode_utf16().enumerate() {
-        let c = char::from_u32(u32::from(unit)).unwrap_or('\u{FFFD}');
-        let is_digit = c.is_numeric() && c.to_digit(10).is_some();
-        if c == '_' || c.is_alphabetic() || (i > 0 && is_digit) {
-            out.push(c);
-        } else if is_digit {
-            out.push('_');
-            out.push(c);
-        } else {
-            out.push_str(&format!("_x{unit:X}"));
+        match u8::try_from(unit) {
+            Ok(c) if c == b'_' || c.is_ascii_alphabetic() => out.push(char::from(c)),
+            Ok(c) if c.is_ascii_digit() => {
+                if i == 0 {
+                    out.push('_');
+                }
+                out.push(char::from(c));
+            }
+            _ => out.push_str(&format!("_x{unit:X}")),
         }
     }
     out

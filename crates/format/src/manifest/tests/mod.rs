@@ -1,5 +1,7 @@
 //! Tests over readers and writers together.
 
 mod fixtures;
+mod hostile;
+mod interop;
 mod round_trip;
 mod tables;
