@@ -2,24 +2,30 @@
 //!
 //! The commit point is the exclusive creation of `vN.metadata.json`, N one above the base. That alone is not enough: a
 //! late writer could make a version again that was deleted after a newer commit, or revive a table that was dropped.
-//! So the directory is listed afterwards, and a version that does not continue the table is taken back.
+//! So the writer looks around afterwards, and takes back a version that does not continue the table.
+//!
+//! What it sees is proof because old versions are deleted in ascending order only ([`super::sweep`]): while the base
+//! stands, no later version was ever deleted, so the version just created is the first of its number.
 
 use std::time::Instant;
 
 use tarn_format::catalog::TableIdent;
+use tarn_format::commit::settings::CommitSettings;
 use tarn_format::io::FileIo;
 use tarn_format::io::location::{Location, file_name, join};
 use tarn_format::spec::table_metadata::TableMetadata;
 use tarn_format::{Error, ErrorKind, Result, ResultExt};
 
+use super::sweep;
 use super::versions::{self, metadata_dir, version_location, version_number};
 use crate::metadata_ops::file::{MetadataFile, discard};
-use crate::metadata_ops::retire::delete_removed_metadata;
-use crate::metadata_ops::status::StatusChecks;
 use crate::pointers::{EntryKind, existing_entry};
 
 /// How often the fate of a version is looked up while other writers go on.
 const MAX_LOOKS: u32 = 16;
+
+/// How many looks must agree that nothing higher is there.
+const LOOKS_AT_ABSENCE: u32 = 3;
 
 /// The version a commit was made from.
 #[derive(Debug, Clone, Copy)]
@@ -53,6 +59,15 @@ pub(super) enum Fate {
     Unclear,
 }
 
+/// What one look around showed.
+#[derive(Debug)]
+enum Look {
+    /// This, whatever else there may be.
+    Proven(Fate),
+    /// This, if really nothing higher is there.
+    NothingHigher(Fate),
+}
+
 impl NewVersion<'_> {
     fn number(&self) -> u64 {
         self.base.map_or(1, |b| b.number.saturating_add(1))
@@ -61,6 +76,7 @@ impl NewVersion<'_> {
     /// Writes the version and returns its location once it is surely part of the table.
     pub(super) async fn commit(&self) -> Result<String> {
         let location = version_location(self.table_location, self.number());
+        self.refuse_lateness().await?;
         if let Err(error) = self.metadata.create_file(self.io, &location).await {
             self.resolve_failed_create(&location, error)
                 .await
@@ -74,16 +90,36 @@ impl NewVersion<'_> {
             }
             Fate::Dropped => {
                 discard(self.io, &location).await;
-                return Err(Error::not_found("the table was dropped while the commit ran")
-                    .with_context("table", self.ident.to_string()));
+                return Err(self.dropped());
             }
             Fate::Unclear => return Err(self.unknown(Error::conflict("many other commits followed"))),
         }
         versions::write_hint(self.io, self.table_location, self.number()).await;
         if let Some(base) = self.base {
-            delete_removed_metadata(self.io, base.metadata, self.metadata).await;
+            sweep::delete_old_versions(self.io, self.table_location, base.metadata, self.metadata).await;
         }
         Ok(location)
+    }
+
+    /// Fails when the base is gone already: the table went on so far that our version's number may be free again.
+    async fn refuse_lateness(&self) -> Result<()> {
+        let Some(base) = self.base else {
+            return Ok(());
+        };
+        match versions::existing(self.io, self.table_location, base.number).await? {
+            Some(_) => Ok(()),
+            None if versions::current_metadata(self.io, self.table_location)
+                .await?
+                .is_none() =>
+            {
+                Err(self.dropped())
+            }
+            None => Err(self.lost()),
+        }
+    }
+
+    fn dropped(&self) -> Error {
+        Error::not_found("the table was dropped while the commit ran").with_context("table", self.ident.to_string())
     }
 
     fn lost(&self) -> Error {
@@ -108,7 +144,7 @@ impl NewVersion<'_> {
         if !matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::Io) {
             return Err(error);
         }
-        let policy = StatusChecks::of(&self.metadata.properties);
+        let policy = CommitSettings::from_properties(&self.metadata.properties).status_check;
         let begun = Instant::now();
         let mut attempt = 1;
         loop {
@@ -140,21 +176,24 @@ impl NewVersion<'_> {
     /// Whether no other writer can have made the same metadata: it holds a fresh table uuid or snapshot id. Two writers
     /// that set the same property in the same millisecond write equal files.
     fn cannot_be_anothers(&self) -> bool {
-        let Some(base) = self.base else {
-            return true;
-        };
-        let mut snapshots = self.metadata.snapshots.iter();
-        snapshots.any(|s| base.metadata.snapshot_by_id(s.snapshot_id).is_none())
+        self.base.is_none() || self.new_snapshots().next().is_some()
     }
 
     /// Looks whether the version at `location`, just created, continues the table.
     pub(super) async fn fate(&self, location: &str) -> Result<Fate> {
-        let policy = StatusChecks::of(&self.metadata.properties);
+        let policy = CommitSettings::from_properties(&self.metadata.properties).status_check;
         let begun = Instant::now();
-        let mut failures = 0;
+        let (mut failures, mut empty_looks) = (0, 0);
         for _ in 0..MAX_LOOKS {
             match self.look(location).await {
-                Ok(Some(fate)) => return Ok(fate),
+                // A listing may miss files that come and go while it runs: seeing nothing higher once proves little.
+                Ok(Some(Look::NothingHigher(fate))) => {
+                    empty_looks += 1;
+                    if empty_looks == LOOKS_AT_ABSENCE {
+                        return Ok(fate);
+                    }
+                }
+                Ok(Some(Look::Proven(fate))) => return Ok(fate),
                 Ok(None) => {}
                 Err(error) => {
                     failures += 1;
@@ -168,38 +207,37 @@ impl NewVersion<'_> {
         Ok(Fate::Unclear)
     }
 
-    /// One look; `None` when files vanished in between and another look is needed.
-    async fn look(&self, location: &str) -> Result<Option<Fate>> {
-        let number = self.number();
-        let names = versions::metadata_names(self.io, self.table_location).await?;
-        let stands = |n: u64| names.iter().any(|name| version_number(name) == Some(n));
-        let ours = names.iter().any(|n| n == file_name(location));
-        let Some((highest, highest_name)) = versions::highest_version(&names).filter(|(n, _)| *n > number) else {
-            let base_stands = self.base.is_none_or(|b| stands(b.number));
-            return Ok(Some(match (ours, base_stands) {
-                (true, true) if self.rival_of_same_number(&names, location) => Fate::Lost,
-                (true, true) => Fate::Committed,
-                _ => Fate::Dropped,
-            }));
-        };
-        match self.continues(highest_name, location).await? {
-            None => return Ok(None),
-            Some(true) => return Ok(Some(Fate::Committed)),
-            Some(false) => {}
-        }
-        // The log of the highest may be too short to reach us. That of the next version is not.
-        let next = number.saturating_add(1);
-        let next_name = names
-            .iter()
-            .find(|name| version_number(name) == Some(next) && next != highest);
-        Ok(match next_name {
-            Some(name) => self
-                .continues(name, location)
+    /// One look; `None` when it saw the table in motion and another look is needed.
+    async fn look(&self, location: &str) -> Result<Option<Look>> {
+        let base_stands = match self.base {
+            Some(base) => versions::existing(self.io, self.table_location, base.number)
                 .await?
-                .map(|c| if c { Fate::Committed } else { Fate::Lost }),
-            None if next == highest || ours => Some(Fate::Lost),
-            None => Some(Fate::Unclear),
-        })
+                .is_some(),
+            None => false,
+        };
+        let names = versions::metadata_names(self.io, self.table_location).await?;
+        if base_stands {
+            let rival = self.rival_of_same_number(&names, location);
+            return Ok(Some(Look::Proven(if rival { Fate::Lost } else { Fate::Committed })));
+        }
+        // The base is gone or there was none: others went on since, or ages ago, or the table was dropped.
+        let next = self.number().saturating_add(1);
+        if let Some(next) = versions::existing(self.io, self.table_location, next).await? {
+            let continued = self.continued_by(&next, location).await?;
+            return Ok(continued.map(|c| Look::Proven(if c { Fate::Committed } else { Fate::Lost })));
+        }
+        let ours_stands = self.io.exists(location).await?;
+        match versions::highest_version(&names).filter(|(number, _)| *number > self.number()) {
+            // Had the next version followed ours, it would have been deleted after ours. It is gone, ours is not.
+            Some(_) if ours_stands => Ok(Some(Look::Proven(Fate::Lost))),
+            Some((_, highest)) => {
+                let highest = join(&metadata_dir(self.table_location), highest);
+                let continued = self.continued_by(&highest, location).await?;
+                Ok(continued.map(|c| Look::Proven(if c { Fate::Committed } else { Fate::Unclear })))
+            }
+            None if self.base.is_none() && ours_stands => Ok(Some(Look::NothingHigher(Fate::Committed))),
+            None => Ok(Some(Look::NothingHigher(Fate::Dropped))),
+        }
     }
 
     /// Whether another writer made the same version under its compressed name.
@@ -209,18 +247,36 @@ impl NewVersion<'_> {
             .any(|n| version_number(n) == Some(self.number()) && n != file_name(location))
     }
 
-    /// Whether a later version was made from ours; `None` when it vanished.
-    async fn continues(&self, later_name: &str, location: &str) -> Result<Option<bool>> {
-        let later_location = join(&metadata_dir(self.table_location), later_name);
-        let later = match TableMetadata::read(self.io, &later_location).await {
+    /// Whether a later version was made from ours; `None` when it vanished. It logs ours (the time tells ours from an
+    /// earlier one of its name), or holds what only our commit can have brought.
+    async fn continued_by(&self, later: &str, location: &str) -> Result<Option<bool>> {
+        let later = match TableMetadata::read(self.io, later).await {
             Ok(later) => later,
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(e),
         };
-        // The time tells our version from an earlier one of its name.
-        Ok(Some(later.metadata_log.iter().any(|entry| {
+        let logged = later.metadata_log.iter().any(|entry| {
             file_name(&entry.metadata_file) == file_name(location)
                 && entry.timestamp_ms == self.metadata.last_updated_ms
-        })))
+        });
+        Ok(Some(logged || self.brought_by_us(&later)))
+    }
+
+    /// Whether metadata holds the uuid of the table we created, or a snapshot that we added.
+    fn brought_by_us(&self, later: &TableMetadata) -> bool {
+        match self.base {
+            None => later.table_uuid == self.metadata.table_uuid,
+            Some(_) => self.new_snapshots().any(|id| later.snapshot_by_id(id).is_some()),
+        }
+    }
+
+    /// Ids of snapshots that the base does not have.
+    fn new_snapshots(&self) -> impl Iterator<Item = i64> {
+        let known = |id| self.base.is_some_and(|b| b.metadata.snapshot_by_id(id).is_some());
+        self.metadata
+            .snapshots
+            .iter()
+            .map(|s| s.snapshot_id)
+            .filter(move |id| !known(*id))
     }
 }

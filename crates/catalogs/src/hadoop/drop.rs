@@ -12,6 +12,9 @@ use tarn_format::{Error, Result, ResultExt};
 use super::versions::{self, is_metadata_file, metadata_dir, version_number};
 use crate::metadata_ops::purge::{delete_table_files, gc_enabled};
 
+/// How many listings must agree that no metadata file is left among other files.
+const EMPTY_LISTINGS: u32 = 3;
+
 /// How often commits that land during the drop are swept away.
 const MAX_SWEEPS: u32 = 64;
 
@@ -45,6 +48,7 @@ pub(super) async fn drop_table(
 
 /// Deletes all metadata files, the current one last, until no commit adds another.
 async fn delete_versions(io: &FileIo, table_location: &str) -> Result<()> {
+    let mut empty_listings = 0;
     for _ in 0..MAX_SWEEPS {
         let names = versions::metadata_names(io, table_location).await?;
         let mut doomed: Vec<&str> = names
@@ -53,7 +57,12 @@ async fn delete_versions(io: &FileIo, table_location: &str) -> Result<()> {
             .filter(|n| is_metadata_file(n))
             .collect();
         if doomed.is_empty() {
-            return Ok(());
+            // A listing may miss files that come and go while it runs.
+            empty_listings += 1;
+            if names.is_empty() || empty_listings == EMPTY_LISTINGS {
+                return Ok(());
+            }
+            continue;
         }
         doomed.sort_by_key(|n| (version_number(n), *n));
         let highest = version_number(doomed.last().copied().unwrap_or_default());

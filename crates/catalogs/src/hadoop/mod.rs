@@ -9,6 +9,7 @@
 mod commit;
 mod drop;
 mod namespaces;
+mod sweep;
 mod versions;
 
 use std::fmt;

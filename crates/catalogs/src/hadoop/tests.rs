@@ -128,6 +128,10 @@ async fn a_late_writer_cannot_make_a_deleted_version_again() {
         metadata: &metadata,
     };
     assert_eq!(late.commit().await.unwrap_err().kind(), ErrorKind::Conflict);
+    // Had it come later still, after its look at the base, it would have been found out as well.
+    metadata.create_file(&catalog.io, &version(4)).await.unwrap();
+    assert_eq!(format!("{:?}", late.fate(&version(4)).await.unwrap()), "Lost");
+    catalog.io.delete(&version(4)).await.unwrap();
     assert_eq!(
         files(&catalog).await,
         ["v6.metadata.json", "v7.metadata.json", "version-hint.text"]
@@ -203,9 +207,44 @@ async fn the_next_version_tells_when_the_log_of_the_last_is_too_short() {
 }
 
 #[tokio::test]
-async fn a_version_that_was_deleted_with_all_that_knew_it_stays_unknown() {
+async fn a_version_that_was_deleted_since_is_known_by_what_it_brought() {
     let (_, fate) = interrupted(&FORGETFUL, async |catalog| commit_times(catalog, 4).await).await;
+    assert_eq!(fate, "Committed");
+}
+
+#[tokio::test]
+async fn a_version_that_was_deleted_with_all_that_knew_it_stays_unknown() {
+    let drop_snapshot = async |catalog: &HadoopCatalog| {
+        let commit = TableCommit {
+            ident: ident("db.t"),
+            requirements: vec![],
+            updates: vec![
+                TableUpdate::RemoveSnapshotRef("main".to_owned()),
+                TableUpdate::RemoveSnapshots(vec![5]),
+            ],
+        };
+        catalog.commit_table(commit).await.unwrap();
+        commit_times(catalog, 4).await;
+    };
+    let (_, fate) = interrupted(&FORGETFUL, drop_snapshot).await;
     assert_eq!(fate, "Unclear");
+}
+
+#[tokio::test]
+async fn versions_are_deleted_in_ascending_order_without_gaps() {
+    let catalog = catalog();
+    // Versions 1 to 4 leave the log before deletion is switched on.
+    with_versions(&catalog, &[("write.metadata.previous-versions-max", "2")], 6).await;
+    assert!(catalog.io.exists(&version(1)).await.unwrap());
+    let on = set_property(&ident("db.t"), "write.metadata.delete-after-commit.enabled", "true");
+    catalog.commit_table(on).await.unwrap();
+    let left = [
+        "v5.metadata.json",
+        "v6.metadata.json",
+        "v7.metadata.json",
+        "version-hint.text",
+    ];
+    assert_eq!(files(&catalog).await, left);
 }
 
 #[tokio::test]

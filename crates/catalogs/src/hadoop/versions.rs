@@ -4,6 +4,7 @@
 //! highest version that exists: the hint only saves listing the directory, and is not believed where it could mislead.
 
 use std::cmp::Reverse;
+use std::time::Duration;
 
 use tarn_format::io::FileIo;
 use tarn_format::io::location::{file_name, join};
@@ -14,6 +15,12 @@ const VERSION_HINT: &str = "version-hint.text";
 
 /// The longest hint that is read: a name, not a document.
 const MAX_HINT_BYTES: u64 = 1024;
+
+/// How many looks must agree that there is no version although a hint names one.
+const LOOKS_WITH_HINT: u64 = 12;
+
+/// How many looks must agree that there is no version among other files.
+const LOOKS_WITHOUT_HINT: u64 = 3;
 
 /// How names of versions end, in the order in which readers prefer them (Java: `HadoopTableOperations`).
 const EXTENSIONS: [&str; 3] = [".metadata.json", ".gz.metadata.json", ".metadata.json.gz"];
@@ -78,28 +85,43 @@ pub(super) fn is_metadata_file(name: &str) -> bool {
 /// # Errors
 /// Those of storage.
 pub(super) async fn current_metadata(io: &FileIo, table_location: &str) -> Result<Option<CurrentMetadata>> {
-    let hint = read_hint(io, table_location).await?;
-    if let Some(number) = hint.as_deref().and_then(|h| h.parse::<u64>().ok())
-        && let Some(found) = follow_hint(io, table_location, number).await?
-    {
-        return Ok(Some(found));
+    let mut look = 1;
+    loop {
+        let hint = read_hint(io, table_location).await?;
+        let hinted = hint.as_deref().and_then(|h| h.parse::<u64>().ok());
+        if let Some(number) = hinted
+            && let Some(found) = follow_hint(io, table_location, number).await?
+        {
+            return Ok(Some(found));
+        }
+        let names = metadata_names(io, table_location).await?;
+        if let Some((number, name)) = highest_version(&names) {
+            let location = join(&metadata_dir(table_location), name);
+            return Ok(Some(CurrentMetadata::Version { number, location }));
+        }
+        // A listing may miss versions that come and go while it runs. A hint of one says that there is a table; other
+        // files, that there may be one.
+        let patience = match (hinted, names.is_empty()) {
+            (Some(_), _) => LOOKS_WITH_HINT,
+            (None, false) => LOOKS_WITHOUT_HINT,
+            (None, true) => 0,
+        };
+        if look >= patience {
+            let foreign = foreign_current(&names, hint.as_deref());
+            return Ok(foreign.map(|name| CurrentMetadata::Foreign {
+                location: join(&metadata_dir(table_location), name),
+            }));
+        }
+        tokio::time::sleep(Duration::from_millis(look)).await;
+        look += 1;
     }
-    let names = metadata_names(io, table_location).await?;
-    if let Some((number, name)) = highest_version(&names) {
-        let location = join(&metadata_dir(table_location), name);
-        return Ok(Some(CurrentMetadata::Version { number, location }));
-    }
-    let foreign = foreign_current(&names, hint.as_deref());
-    Ok(foreign.map(|name| CurrentMetadata::Foreign {
-        location: join(&metadata_dir(table_location), name),
-    }))
 }
 
 /// Goes from the hinted version to the last one after it.
 ///
 /// `None` where a listing must decide: the hinted version or the one before it is gone. The latter betrays a version
-/// that a late writer made again after it was deleted (`write.metadata.delete-after-commit.enabled`) and could not take
-/// back: of the versions that count, the last two are always kept.
+/// that a late writer made again after it was deleted ([`super::sweep`]) and could not take back: of the versions that
+/// count, the last two are always kept, and they are deleted in ascending order only.
 async fn follow_hint(io: &FileIo, table_location: &str, hinted: u64) -> Result<Option<CurrentMetadata>> {
     let Some(before) = hinted.checked_sub(1).filter(|b| *b > 0) else {
         return Ok(None);
@@ -121,7 +143,7 @@ async fn follow_hint(io: &FileIo, table_location: &str, hinted: u64) -> Result<O
 }
 
 /// The file of a version, under any of its names.
-async fn existing(io: &FileIo, table_location: &str, number: u64) -> Result<Option<String>> {
+pub(super) async fn existing(io: &FileIo, table_location: &str, number: u64) -> Result<Option<String>> {
     for extension in EXTENSIONS {
         let location = join(&metadata_dir(table_location), &format!("v{number}{extension}"));
         if io.exists(&location).await? {

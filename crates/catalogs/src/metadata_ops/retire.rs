@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use tarn_format::io::FileIo;
+use tarn_format::spec::snapshot::Properties;
 use tarn_format::spec::table_metadata::TableMetadata;
 
 /// Deletes the metadata files that `base` logged and `committed` does not, oldest first; only when the table asks for
 /// it. Call it only after the commit surely succeeded. Failures leave orphans and are logged.
 pub(crate) async fn delete_removed_metadata(io: &FileIo, base: &TableMetadata, committed: &TableMetadata) {
-    let enabled = committed.properties.get("write.metadata.delete-after-commit.enabled");
-    if !enabled.is_some_and(|v| v.trim().eq_ignore_ascii_case("true")) {
+    if !deletes_after_commit(&committed.properties) {
         return;
     }
     let kept: HashSet<&str> = committed
@@ -19,10 +19,14 @@ pub(crate) async fn delete_removed_metadata(io: &FileIo, base: &TableMetadata, c
         .collect();
     let logged = base.metadata_log.iter().map(|e| e.metadata_file.as_str());
     for location in logged.filter(|l| !kept.contains(l)) {
-        // One after the other: in a directory catalog a gap in the middle of the versions could mislead readers.
         if let Err(error) = io.delete(location).await {
             tracing::warn!(file = location, %error, "an old metadata file could not be deleted");
-            return;
         }
     }
+}
+
+/// Whether the table wants old metadata files deleted. It does not by default.
+pub(crate) fn deletes_after_commit(properties: &Properties) -> bool {
+    let enabled = properties.get("write.metadata.delete-after-commit.enabled");
+    enabled.is_some_and(|v| v.trim().eq_ignore_ascii_case("true"))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 
 use super::settings::CommitSettings;
-use crate::error::{Error, Result, ResultExt};
+use crate::error::{Error, ErrorKind, Result, ResultExt};
 use crate::io::FileIo;
 use crate::io::location_provider::LocationProvider;
 use crate::manifest::cache::ManifestCache;
@@ -108,7 +108,11 @@ impl<'a> Attempt<'a> {
     pub(crate) async fn all_entries(&self, manifest: &ManifestFile) -> Result<ManifestEntries> {
         let partition_type = self.partition_type(manifest.partition_spec_id)?;
         let bytes = self.io.read(&manifest.manifest_path).await?;
-        let columns = reader::decode(&bytes, Some(&partition_type), &MetricsProjection::All)
+        let decode = move || reader::decode(&bytes, Some(&partition_type), &MetricsProjection::All);
+        let columns = tokio::task::spawn_blocking(decode)
+            .await
+            .map_err(|e| Error::new(ErrorKind::Io, "decoding a manifest was interrupted").with_source(e))
+            .flatten()
             .context("manifest", &manifest.manifest_path)?;
         Ok(ManifestEntries::new(Arc::new(manifest.clone()), Arc::new(columns)))
     }

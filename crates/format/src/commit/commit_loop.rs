@@ -84,7 +84,7 @@ pub(crate) async fn run(
 impl Run<'_> {
     fn ident(&self) -> &TableIdent {
         match &self.origin {
-            Origin::Existing(ident) => ident,
+            Origin::Existing(ident, _) => ident,
             Origin::Create(table) | Origin::Replace { table, .. } => &table.ident,
         }
     }
@@ -94,7 +94,13 @@ impl Run<'_> {
         let mut attempts = 0;
         loop {
             attempts += 1;
-            let (table, settings) = Box::pin(self.load()).await?;
+            let (table, settings) = match Box::pin(self.load()).await {
+                Ok(loaded) => loaded,
+                Err(error) => {
+                    delete_unreachable(self.catalog.file_io(), self.written(), &HashSet::new()).await;
+                    return Err(error);
+                }
+            };
             let policy = self.options.retry.unwrap_or(settings.retry);
             match Box::pin(self.attempt(&table, &settings)).await {
                 Ok((table, prepared)) => {
@@ -127,11 +133,19 @@ impl Run<'_> {
         !matches!(self.origin, Origin::Create(_))
     }
 
-    async fn load(&self) -> Result<(Table, CommitSettings)> {
+    async fn load(&mut self) -> Result<(Table, CommitSettings)> {
         let table = match &self.origin {
             Origin::Create(table) => table.as_ref().clone(),
-            Origin::Existing(_) | Origin::Replace { .. } => self.catalog.load_table(self.ident()).await?,
+            Origin::Existing(..) | Origin::Replace { .. } => self.catalog.load_table(self.ident()).await?,
         };
+        let uuid = table.metadata.table_uuid;
+        match &mut self.origin {
+            // From the first attempt on, it is this table.
+            Origin::Existing(_, expected @ None) => *expected = uuid,
+            Origin::Existing(_, Some(expected)) if uuid != Some(*expected) => return Err(another_table()),
+            Origin::Replace { table, .. } if uuid != table.metadata.table_uuid => return Err(another_table()),
+            _ => {}
+        }
         let settings = CommitSettings::from_properties(&table.metadata.properties);
         Ok((table, settings))
     }
@@ -199,12 +213,17 @@ impl Run<'_> {
             reachable: HashSet::new(),
         };
         match &self.origin {
-            Origin::Existing(_) if table.metadata.table_uuid.is_none() => {
+            Origin::Existing(..) if table.metadata.table_uuid.is_none() => {
                 stage.push(vec![TableUpdate::AssignUuid(uuid::Uuid::new_v4())]);
             }
-            Origin::Existing(_) => {}
+            Origin::Existing(..) => {}
             Origin::Create(staged) => stage.updates.extend(creation_updates(&staged.metadata)),
-            Origin::Replace { updates, .. } => stage.push(updates.clone()),
+            Origin::Replace { table: before, updates } => {
+                for requirement in requirements_for_replace(&before.metadata, updates) {
+                    requirement.check(Some(&table.metadata))?;
+                }
+                stage.push(updates.clone());
+            }
         }
         for work in &mut self.work {
             stage.advance()?;
@@ -212,7 +231,7 @@ impl Run<'_> {
         }
         stage.pending.clear();
         let requirements = match &self.origin {
-            Origin::Existing(_) => requirements_for_update(&table.metadata, &stage.updates),
+            Origin::Existing(..) => requirements_for_update(&table.metadata, &stage.updates),
             Origin::Create(_) => requirements_for_create(),
             Origin::Replace { table, .. } => requirements_for_replace(&table.metadata, &stage.updates),
         };
@@ -264,6 +283,10 @@ impl Run<'_> {
             }));
         }
     }
+}
+
+fn another_table() -> Error {
+    Error::validation("the table was dropped meanwhile and another has its name")
 }
 
 fn list_of(snapshot: &Snapshot) -> Option<&str> {

@@ -11,6 +11,7 @@ pub mod options;
 pub mod outcome;
 pub mod overwrite;
 pub mod replace_partitions;
+pub mod replace_table;
 pub mod retry;
 pub mod rewrite;
 pub mod rewrite_manifests;

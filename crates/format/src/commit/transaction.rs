@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use uuid::Uuid;
+
 use super::change::Change;
 use super::commit_loop;
 use super::options::CommitOptions;
@@ -17,8 +19,8 @@ pub type UpdateFn = Box<dyn Fn(&TableMetadata) -> Result<Vec<TableUpdate>> + Sen
 /// What a transaction starts from.
 #[derive(Debug)]
 pub(crate) enum Origin {
-    /// A table of the catalog.
-    Existing(TableIdent),
+    /// A table of the catalog: the one of this uuid, when one is given.
+    Existing(TableIdent, Option<Uuid>),
     /// A table that is created.
     Create(Box<Table>),
     /// A table that is replaced by what the updates make of it. Computed once: files may refer to the new ids.
@@ -58,9 +60,14 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    /// Changes a table.
+    /// Changes the table that has this name when the commit begins.
     pub fn on(ident: TableIdent) -> Self {
-        Self::from_origin(Origin::Existing(ident))
+        Self::from_origin(Origin::Existing(ident, None))
+    }
+
+    /// Changes this table, and no other that took its name: for changes made of what was read from it.
+    pub fn of(table: &Table) -> Self {
+        Self::from_origin(Origin::Existing(table.ident.clone(), table.metadata.table_uuid))
     }
 
     /// Creates a table, staged by [`Catalog::stage_table`], with the changes. Not tried again when it exists.
@@ -113,15 +120,12 @@ impl Transaction {
     }
 }
 
-/// Commits one change of a table's files, see [`Transaction::commit`].
+/// Commits one change of a table's files to the newest state of `table`, see [`Transaction::commit`].
 pub async fn commit(
     catalog: &dyn Catalog,
-    ident: &TableIdent,
+    table: &Table,
     change: Change,
     options: &CommitOptions,
 ) -> Result<CommitOutcome> {
-    Transaction::on(ident.clone())
-        .change(change)
-        .commit(catalog, options)
-        .await
+    Transaction::of(table).change(change).commit(catalog, options).await
 }

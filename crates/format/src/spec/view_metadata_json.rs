@@ -168,3 +168,6 @@ impl JsonForm for ViewVersionLogEntry {
             .finish())
     }
 }
+
+#[cfg(test)]
+mod tests;

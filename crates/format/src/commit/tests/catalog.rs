@@ -190,7 +190,8 @@ impl Catalog for TestCatalog {
             Fault::UnknownOvertaken => {
                 let other = crate::commit::append::fast_append([]);
                 let options = crate::commit::CommitOptions::default();
-                Box::pin(crate::commit::commit(self, &commit.ident, other, &options)).await?;
+                let transaction = crate::commit::Transaction::on(commit.ident).change(other);
+                transaction.commit(self, &options).await?;
                 Err(unknown())
             }
         }

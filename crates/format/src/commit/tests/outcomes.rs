@@ -173,11 +173,54 @@ async fn commits_are_reported() {
     assert_eq!(report.metadata["engine-name"], "tarn");
 }
 
-#[test]
-fn commits_can_be_spawned() {
-    fn is_send<T: Send>(_: &T) {}
-    let catalog = super::catalog::TestCatalog::new(crate::io::FileIo::memory());
-    let options = crate::commit::CommitOptions::default();
-    let ident = crate::catalog::TableIdent::new(crate::catalog::Namespace::new(["db"]), "t");
-    is_send(&crate::commit::commit(&catalog, &ident, fast_append([]), &options));
+#[tokio::test]
+async fn commits_can_be_spawned() {
+    let t = TestTable::new(FormatVersion::V2, Layout::Unpartitioned).await;
+    let spawned = t.clone();
+    let commit = async move { spawned.must(fast_append([spawned.file("a", "", (1, 1))])).await };
+    tokio::spawn(commit).await.unwrap();
+    assert_eq!(t.live().await, names(["a"]));
+}
+
+#[tokio::test]
+async fn another_table_of_the_same_name_is_left_alone() {
+    use crate::catalog::{Catalog, Purge};
+    let t = TestTable::new(FormatVersion::V2, Layout::Unpartitioned).await;
+    let table = t.load().await;
+    t.catalog.drop_table(&t.ident, Purge::Keep).await.unwrap();
+    let creation = super::table::creation(FormatVersion::V2, Layout::Unpartitioned, &[]);
+    t.catalog.create_table(&t.ident, creation).await.unwrap();
+    let change = fast_append([t.file("a", "", (1, 1))]);
+    let error = crate::commit::commit(t.catalog.as_ref(), &table, change, &t.options)
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Validation, "{error}");
+    assert!(t.load().await.metadata.snapshots.is_empty());
+}
+
+#[tokio::test]
+async fn writers_at_the_same_time_all_get_in() {
+    let t = TestTable::with_properties(
+        FormatVersion::V3,
+        Layout::Unpartitioned,
+        &[("commit.retry.num-retries", "100")],
+    );
+    let t = t.await;
+    let writers = (0..8).map(|writer| {
+        let t = t.clone();
+        tokio::spawn(async move {
+            for n in 0..10 {
+                t.must(fast_append([t.file(&format!("{writer}-{n}"), "", (1, 5))]))
+                    .await;
+            }
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.unwrap();
+    }
+    assert_eq!(t.live().await.len(), 80);
+    let metadata = t.load().await.metadata;
+    assert_eq!(metadata.next_row_id, 400);
+    assert_eq!(t.current().await.summary["total-records"], "400");
+    assert_eq!(avro_files(&t).await, reachable(&t).await);
 }

@@ -72,7 +72,7 @@ impl TestTable {
     }
 
     pub(crate) async fn commit(&self, change: Change) -> Result<CommitOutcome> {
-        commit(self.catalog.as_ref(), &self.ident, change, &self.options).await
+        commit(self.catalog.as_ref(), &self.load().await, change, &self.options).await
     }
 
     /// Commits and gives the id of the new snapshot.

@@ -198,3 +198,48 @@ async fn a_replacement_with_stale_ids_is_refused() {
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
 }
+
+#[tokio::test]
+async fn a_replacement_keeps_the_ids_of_what_the_table_had() {
+    use crate::commit::replace_table::replacement_updates;
+    use crate::spec::schema::Schema;
+    use crate::spec::types::{NestedField, PrimitiveType, StructType, Type};
+    for version in ALL_VERSIONS {
+        let t = TestTable::new(version, Layout::ByP).await;
+        let old = t.must(fast_append([t.file("a", "x", (1, 10))])).await;
+        let column = |id, name: &str, t| NestedField::optional(id, name, Type::Primitive(t));
+        let mut wanted = creation(version, Layout::ByP, &[("k", "v")]);
+        let root = StructType::new(vec![
+            column(1, "y", PrimitiveType::String),
+            column(2, "id", PrimitiveType::Long),
+        ]);
+        wanted.schema = Schema::new(0, root, Vec::new()).unwrap();
+        let spec = wanted.partition_spec.as_mut().unwrap();
+        spec.fields[0].source_ids = vec![1];
+        spec.fields[0].name = "y".into();
+        let table = t.load().await;
+        let updates = replacement_updates(&table.metadata, &wanted).unwrap();
+        let outcome = Transaction::replace(table, updates)
+            .commit(t.catalog.as_ref(), &t.options)
+            .await
+            .unwrap();
+        let metadata = &outcome.table.metadata;
+        let schema = metadata.current_schema();
+        assert_eq!(schema.field_by_name("id").unwrap().id, 1);
+        assert_eq!(schema.field_by_name("y").unwrap().id, 4);
+        let fields: Vec<_> = metadata
+            .default_spec()
+            .fields
+            .iter()
+            .map(|f| (f.field_id, f.name.as_str()))
+            .collect();
+        match version {
+            // The old field keeps its place as void.
+            FormatVersion::V1 => assert_eq!(fields, [(1000, "p"), (1001, "y")]),
+            _ => assert_eq!(fields, [(1001, "y")]),
+        }
+        assert_eq!(metadata.current_snapshot_id, None);
+        assert!(metadata.snapshot_by_id(old).is_some());
+        assert_eq!(metadata.properties["k"], "v");
+    }
+}

@@ -38,7 +38,8 @@ use crate::error::{Error as TarnError, ErrorKind as TarnErrorKind};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
     /// Files and the directories that name them are synced before a write returns. The default: a catalog in a
-    /// database that syncs must not point to metadata that a crash can empty.
+    /// database that syncs must not point to metadata that a crash can empty. Costs about half a millisecond per file on
+    /// an ext4 disk (0.55 ms instead of 0.1 ms to create 20 kB).
     #[default]
     Synced,
     /// Left to the operating system: a crash of the machine (not of the process) may lose or empty recent files.

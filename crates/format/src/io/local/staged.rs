@@ -88,13 +88,15 @@ impl Staged {
         self.sync()?;
         if let Some(staging) = self.staging.take() {
             let linked = fs::hard_link(&staging, &self.target);
+            let is_ours = linked.is_ok() || has_second_name(&self.file);
             // The staging name must go whether the link succeeded or not; a leftover is hidden and harmless.
             let _ = fs::remove_file(&staging);
-            linked.map_err(|e| match e.kind() {
-                io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied => Error::NotSupported {
-                    source: format!("exclusive create needs hard links, which this file system refuses: {e}").into(),
-                },
-                _ => write_error(&self.target, e),
+            linked.or_else(|e| {
+                if is_ours {
+                    Ok(())
+                } else {
+                    Err(link_error(&self.target, e))
+                }
             })?;
         }
         sync_parent(&self.target, self.durability)
@@ -106,6 +108,28 @@ impl Staged {
             Durability::OsCache => Ok(()),
         }
     }
+}
+
+fn link_error(target: &FsPath, e: io::Error) -> Error {
+    match e.kind() {
+        io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied => Error::NotSupported {
+            source: format!("exclusive create needs hard links, which this file system refuses: {e}").into(),
+        },
+        _ => write_error(target, e),
+    }
+}
+
+/// Whether a staging file got its second name although linking reported a failure: a network file system that repeats a
+/// request whose answer was lost says that the name exists, and it is ours.
+#[cfg(unix)]
+fn has_second_name(staging: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    staging.metadata().is_ok_and(|metadata| metadata.nlink() == 2)
+}
+
+#[cfg(not(unix))]
+fn has_second_name(_staging: &File) -> bool {
+    false
 }
 
 impl Drop for Staged {

@@ -279,3 +279,20 @@ fn partition_types_find_dropped_columns() {
     assert_eq!(told(&current_only), ["1000 x long", "1001 y unknown"]);
     assert!(table.partition_type_of(9).is_err());
 }
+
+#[test]
+fn no_damaged_byte_makes_it_panic() {
+    let text = v2().to_string().into_bytes();
+    for position in 0..text.len() {
+        for byte in [b'9', b'"'] {
+            let mut damaged = text.clone();
+            damaged[position] = byte;
+            if let Ok(table) = TableMetadata::from_json(&damaged) {
+                // What is accepted must keep the promises of the accessors and be writable.
+                assert!(table.schema_by_id(table.current_schema_id).is_some());
+                assert!(table.spec_by_id(table.default_spec_id).is_some());
+                assert_eq!(TableMetadata::from_json(&table.to_json().unwrap()).unwrap(), table);
+            }
+        }
+    }
+}
