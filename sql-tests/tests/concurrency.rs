@@ -127,7 +127,7 @@ async fn append_all(catalog: &dyn Catalog, writer: i64) -> Result<()> {
         let file = Arc::new(file);
         let mut lost = 0;
         loop {
-            match commit(catalog, &ident(), fast_append([Arc::clone(&file)]), &options).await {
+            match commit(catalog, &table, fast_append([Arc::clone(&file)]), &options).await {
                 Ok(_) => break,
                 // Others were faster more often than the table's retries allow: begin again.
                 Err(e) if e.kind() == ErrorKind::Conflict && lost < 1_000 => lost += 1,

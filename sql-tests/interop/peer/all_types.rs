@@ -8,7 +8,7 @@ use tarn_format::catalog::{Catalog, TableCreation, TableIdent};
 use tarn_format::commit::append::{fast_append, merge_append};
 use tarn_format::commit::delete::DeleteFiles;
 use tarn_format::commit::row_delta::RowDelta;
-use tarn_format::commit::{Change, CommitOptions, Transaction, commit};
+use tarn_format::commit::{Change, CommitOptions, Transaction};
 use tarn_format::deletes::puffin::{Blob, FooterCompression, PuffinWriter, THETA_SKETCH_V1};
 use tarn_format::manifest::data_file::{DataContent, DataFile, FileFormat, PartitionTuple};
 use tarn_format::spec::partition::{PartitionField, PartitionSpec};
@@ -142,9 +142,8 @@ pub async fn make(catalog: &dyn Catalog, table: &TableIdent, version: FormatVers
 }
 
 async fn land(catalog: &dyn Catalog, table: &TableIdent, change: Change) -> Result<()> {
-    commit(catalog, table, change, &CommitOptions::default())
-        .await
-        .map(drop)
+    let transaction = Transaction::on(table.clone()).change(change);
+    transaction.commit(catalog, &CommitOptions::default()).await.map(drop)
 }
 
 async fn update(

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use tarn_catalogs::load_catalog;
 use tarn_format::catalog::{Catalog, Namespace, TableCreation, TableIdent, ViewCreation};
 use tarn_format::commit::append::fast_append;
-use tarn_format::commit::{CommitOptions, commit};
+use tarn_format::commit::{CommitOptions, Transaction};
 use tarn_format::manifest::columns::MetricsProjection;
 use tarn_format::manifest::data_file::{DataContent, DataFile, FileFormat};
 use tarn_format::manifest::{list, reader};
@@ -121,7 +121,8 @@ pub async fn append(catalog: &dyn Catalog, table: &str, file: &Path, rows: i64) 
     data_file.record_count = rows;
     data_file.file_size_in_bytes = i64::try_from(size.len()).unwrap_or(i64::MAX);
     let change = fast_append([Arc::new(data_file)]);
-    let outcome = commit(catalog, &ident(table), change, &CommitOptions::default()).await?;
+    let transaction = Transaction::on(ident(table)).change(change);
+    let outcome = transaction.commit(catalog, &CommitOptions::default()).await?;
     outcome
         .snapshot_ids
         .first()

@@ -40,7 +40,7 @@ pub async fn make_table() -> Result<PathBuf> {
     let options = CommitOptions::default();
 
     let files = [file(&table, 0, 1_000), file(&table, 1, 1_500)];
-    commit(catalog.as_ref(), &ident, fast_append(files), &options).await?;
+    commit(catalog.as_ref(), &table, fast_append(files), &options).await?;
     let tagged = catalog.load_table(&ident).await?.metadata.current_snapshot_id;
     Transaction::on(ident.clone())
         .update(move |base| {
@@ -58,7 +58,7 @@ pub async fn make_table() -> Result<PathBuf> {
         })
         .commit(catalog.as_ref(), &options)
         .await?;
-    commit(catalog.as_ref(), &ident, fast_append([file(&table, 2, 700)]), &options).await?;
+    commit(catalog.as_ref(), &table, fast_append([file(&table, 2, 700)]), &options).await?;
     Ok(PathBuf::from(table.metadata.location.trim_start_matches("file://")))
 }
 
