@@ -3,7 +3,9 @@
 use std::marker::PhantomData;
 
 use super::bound::BoundPredicate;
-use super::column_test::{Column, Domain, FieldStats, Leaf, LeafKind, NoStats, Question, ValueTest};
+use super::column_domain::Domain;
+use super::column_leaf::{Leaf, LeafKind};
+use super::column_test::{Column, FieldStats, NoStats, Question, ValueTest};
 use crate::manifest::columns::{FieldMetrics, ManifestColumns};
 use crate::manifest::data_file::DataFile;
 use crate::spec::types::FieldId;

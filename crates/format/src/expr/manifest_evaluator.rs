@@ -1,7 +1,8 @@
 //! Whether a manifest may list a file with matching rows, by its partition summaries (Java `ManifestEvaluator`).
 
 use super::bound::BoundPredicate;
-use super::column_test::{FieldStats, Leaf, May};
+use super::column_leaf::Leaf;
+use super::column_test::{FieldStats, May};
 use super::column_tree::Tree;
 use super::project;
 use crate::manifest::manifest_file::{FieldSummary, ManifestFile};

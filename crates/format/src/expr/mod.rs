@@ -21,6 +21,8 @@
 
 pub mod bind;
 pub mod bound;
+mod column_domain;
+mod column_leaf;
 mod column_test;
 mod column_tree;
 mod display;
