@@ -141,9 +141,11 @@ fn any_decimal(rng: &mut StdRng, precision: u8) -> i128 {
 
 pub(super) fn any_text(rng: &mut StdRng) -> Arc<str> {
     let long = pick(rng, &["a", "\u{10FFFF}", "é"]).repeat(20);
-    let alphabet = ['a', 'a', 'b', 'é', '😀', '\u{d7ff}', '\u{10ffff}'];
+    // Two letters make texts that share prefixes.
+    let letters = if rng.random() { 2 } else { 6 };
+    let alphabet = &['a', 'b', 'é', '😀', '\u{d7ff}', '\u{10ffff}'][..letters];
     let len = pick(rng, &[0, 1, 2, 2, 3, 3, 4, 16, 17, 19]);
-    let text: String = (0..len).map(|_| pick(rng, &alphabet)).collect();
+    let text: String = (0..len).map(|_| pick(rng, alphabet)).collect();
     match rng.random_range(0..6) {
         0 => Arc::from(format!("{long}{text}")),
         1 => Arc::from(long),
