@@ -1,5 +1,8 @@
 //! `tarn inspect` as it is run: what it prints, how it exits, what it says of broken input.
 
+// Helpers of tests may unwrap as the tests do.
+#![allow(clippy::unwrap_used)]
+
 mod table;
 
 use std::path::Path;
