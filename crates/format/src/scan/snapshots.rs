@@ -131,8 +131,8 @@ pub fn schema_of(metadata: &TableMetadata, snapshot: &Snapshot) -> Result<Schema
 pub fn snapshot_id_as_of(metadata: &TableMetadata, timestamp_ms: i64) -> Result<i64> {
     let mut best: Option<(i64, i64)> = None;
     for entry in &metadata.snapshot_log {
-        // Of entries with one time the first stays, as in Java.
-        if entry.timestamp_ms <= timestamp_ms && best.is_none_or(|(time, _)| entry.timestamp_ms > time) {
+        // Of several commits in one millisecond the last was current at its end. (Java takes the first.)
+        if entry.timestamp_ms <= timestamp_ms && best.is_none_or(|(time, _)| entry.timestamp_ms >= time) {
             best = Some((entry.timestamp_ms, entry.snapshot_id));
         }
     }

@@ -154,3 +154,17 @@ fn a_circle_in_the_history_ends() {
     table.snapshots[0] = Arc::new(snapshot(1, Some(3), "l1"));
     assert_eq!(ancestors(&table, 3).count(), 3);
 }
+
+#[test]
+fn of_several_commits_in_a_millisecond_time_travel_reads_the_last() {
+    let mut table = history();
+    table.snapshot_log = [(100, 1), (200, 2), (200, 3), (300, 1)]
+        .map(|(timestamp_ms, snapshot_id)| SnapshotLogEntry {
+            timestamp_ms,
+            snapshot_id,
+        })
+        .into();
+    assert_eq!(snapshot_id_as_of(&table, 199).unwrap(), 1);
+    assert_eq!(snapshot_id_as_of(&table, 200).unwrap(), 3);
+    assert_eq!(snapshot_id_as_of(&table, 299).unwrap(), 3);
+}
