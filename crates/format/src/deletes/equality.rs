@@ -1,8 +1,9 @@
 //! Equality delete files of one scope (the table or a partition), and which of them can touch a data file.
 //!
-//! Follows Java's `DeleteFileIndex.canContainEqDeletesForFile`, and is more careful in three places where counts
-//! and bounds alone mislead: NaN lies outside all bounds, a required field is null where an optional parent is, and
-//! bounds whose lower end is above the upper one (uuids ordered as signed numbers by old writers) say nothing.
+//! Follows Java's `DeleteFileIndex.canContainEqDeletesForFile`, and is more careful in four places where counts
+//! and bounds alone mislead: NaN lies outside all bounds, a required field is null where an optional parent is, counts
+//! of nulls may leave those out (Java's of ORC files, DuckDB's), and bounds whose lower end is above the upper one (uuids
+//! ordered as signed numbers by old writers) say nothing.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -13,7 +14,7 @@ use crate::manifest::columns::ManifestColumns;
 use crate::manifest::data_file::DataFile;
 use crate::spec::schema::Schema;
 use crate::spec::table_metadata::TableMetadata;
-use crate::spec::types::{FieldId, NestedField, PrimitiveType, Type};
+use crate::spec::types::{FieldId, PrimitiveType, Type};
 use crate::spec::value::Value;
 use crate::spec::{value_binary, value_order};
 
@@ -69,7 +70,10 @@ impl<'a> FileMetrics<'a> {
 struct KeyField {
     id: FieldId,
     field_type: PrimitiveType,
+    /// So are all that hold it.
     is_required: bool,
+    /// One that holds it is optional.
+    has_optional_holder: bool,
 }
 
 /// What is known of one key column in one file.
@@ -93,7 +97,7 @@ impl KeyStats {
             (Some(false), Some(false))
         } else {
             (
-                nulls.map(|n| n > 0),
+                nulls.map(|n| n > 0).filter(|has| *has || !key.has_optional_holder),
                 nulls.zip(values).map(|(nulls, values)| nulls == values),
             )
         };
@@ -178,22 +182,20 @@ fn key_field(metadata: &TableMetadata, id: FieldId) -> Option<KeyField> {
     let Type::Primitive(field_type) = &field.field_type else {
         return None;
     };
+    let has_optional_holder = has_optional_holder(schema, id);
     Some(KeyField {
         id,
         field_type: field_type.clone(),
-        is_required: is_required_at_every_level(schema, field),
+        is_required: field.required && !has_optional_holder,
+        has_optional_holder,
     })
 }
 
-fn is_required_at_every_level(schema: &Schema, field: &NestedField) -> bool {
-    let mut field = field;
-    while field.required {
-        match schema.parent_id(field.id).and_then(|id| schema.field_by_id(id)) {
-            Some(parent) => field = parent,
-            None => return true,
-        }
-    }
-    false
+fn has_optional_holder(schema: &Schema, id: FieldId) -> bool {
+    let holder = |id: &FieldId| schema.parent_id(*id);
+    std::iter::successors(holder(&id), holder)
+        .filter_map(|id| schema.field_by_id(id))
+        .any(|holder| !holder.required)
 }
 
 #[derive(Debug)]

@@ -112,7 +112,7 @@ pub fn bind_term(schema: &Schema, field_id: FieldId, transform: Option<Transform
     let field = schema.field_by_id(field_id).ok_or_else(missing)?;
     let name = schema.full_name(field_id).unwrap_or(&field.name);
     let mut path = vec![field_id];
-    let mut nullable = !field.required;
+    let mut optional_holder = false;
     let mut parent = schema.parent_id(field_id);
     while let Some(holder) = parent.and_then(|id| schema.field_by_id(id)) {
         if holder.field_type.as_struct().is_none() {
@@ -120,7 +120,7 @@ pub fn bind_term(schema: &Schema, field_id: FieldId, transform: Option<Transform
                 "column '{name}' lies inside a list or map and cannot be filtered by"
             )));
         }
-        nullable |= !holder.required;
+        optional_holder |= !holder.required;
         path.push(holder.id);
         parent = schema.parent_id(holder.id);
     }
@@ -149,7 +149,8 @@ pub fn bind_term(schema: &Schema, field_id: FieldId, transform: Option<Transform
         name: Arc::from(name),
         path: path.into(),
         source_type: field.field_type.clone(),
-        nullable: nullable || always_null,
+        nullable: !field.required || optional_holder || always_null,
+        optional_holder,
         transform,
         result_type,
     })

@@ -27,6 +27,8 @@ pub struct BoundTerm {
     pub result_type: PrimitiveType,
     /// Whether the term may be null: the field or a struct that holds it is optional.
     pub nullable: bool,
+    /// Whether a struct that holds the field is optional: counts of nulls may then not count all of them.
+    pub optional_holder: bool,
 }
 
 /// A shared term.

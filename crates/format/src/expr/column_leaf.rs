@@ -34,6 +34,7 @@ impl Leaf {
         let column = Column {
             field_id: term.field_id,
             never_null: !term.nullable,
+            optional_holder: term.optional_holder,
             floating: matches!(term.result_type, PrimitiveType::Float | PrimitiveType::Double),
         };
         let kind = match predicate {

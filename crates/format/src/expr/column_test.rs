@@ -13,9 +13,9 @@ pub(super) trait FieldStats {
     fn lower(&self) -> Option<&[u8]>;
     /// Not below any value that is neither null nor NaN.
     fn upper(&self) -> Option<&[u8]>;
-    /// Every value is known to be null.
+    /// Every value that is counted is known to be null.
     fn all_null(&self) -> bool;
-    /// No value is null, for sure.
+    /// No value that is counted is null, for sure.
     fn no_null(&self) -> bool;
     /// Every value is known to be NaN.
     fn all_nan(&self) -> bool;
@@ -72,7 +72,24 @@ pub(super) struct Column {
     pub(super) field_id: FieldId,
     /// Nulls are impossible: the column and all that holds it are required.
     pub(super) never_null: bool,
+    /// A struct that holds the column may be null, and with it the column. Some writers' counts (Java's of ORC files,
+    /// DuckDB's) leave such rows out.
+    pub(super) optional_holder: bool,
     pub(super) floating: bool,
+}
+
+impl Column {
+    /// No row is null, for sure.
+    #[inline]
+    fn no_null<S: FieldStats>(&self, stats: &S) -> bool {
+        self.never_null || (!self.optional_holder && stats.no_null())
+    }
+
+    /// Every row is known to be NaN.
+    #[inline]
+    fn all_nan<S: FieldStats>(&self, stats: &S) -> bool {
+        !self.optional_holder && stats.all_nan()
+    }
 }
 
 /// A comparison of the column's values.
@@ -161,7 +178,7 @@ impl Question for May {
                     .any(|l| lower.is_none_or(|b| b <= l.literal()) && upper.is_none_or(|b| l.literal() <= b)),
             },
             ValueOp::Compare(C::NotEq) => {
-                let constant = V::EXACT && !first.is_ambiguous() && stats.no_null() && ordered();
+                let constant = V::EXACT && !first.is_ambiguous() && column.no_null(stats) && ordered();
                 !(constant && test.bounds(stats) == (Some(literal), Some(literal)))
             }
             ValueOp::Compare(C::StartsWith) => match test.bounds(stats) {
@@ -172,7 +189,7 @@ impl Question for May {
             },
             ValueOp::Compare(C::NotStartsWith) => match test.bounds(stats) {
                 (Some(lower), Some(upper)) => {
-                    !(first.is_prefix_of(lower) && first.is_prefix_of(upper) && stats.no_null())
+                    !(first.is_prefix_of(lower) && first.is_prefix_of(upper) && column.no_null(stats))
                 }
                 _ => true,
             },
@@ -182,10 +199,10 @@ impl Question for May {
 
     fn ask_unary<S: FieldStats>(op: UnaryOp, column: &Column, stats: &S) -> bool {
         match op {
-            UnaryOp::IsNull => !column.never_null && !stats.no_null(),
+            UnaryOp::IsNull => !column.no_null(stats),
             UnaryOp::NotNull => !stats.all_null(),
             UnaryOp::IsNan => !stats.no_nan() && !stats.all_null(),
-            UnaryOp::NotNan => !stats.all_nan(),
+            UnaryOp::NotNan => !column.all_nan(stats),
         }
     }
 }
@@ -196,7 +213,7 @@ impl Question for Must {
     #[inline]
     fn ask<V: Domain, S: FieldStats>(test: &ValueTest<V>, column: &Column, stats: &S) -> bool {
         use CompareOp as C;
-        if !column.never_null && !stats.no_null() {
+        if !column.no_null(stats) {
             return false;
         }
         let Some(first) = test.first() else { return false };
@@ -235,11 +252,11 @@ impl Question for Must {
     }
 
     fn ask_unary<S: FieldStats>(op: UnaryOp, column: &Column, stats: &S) -> bool {
-        let no_null = column.never_null || stats.no_null();
+        let no_null = column.no_null(stats);
         match op {
             UnaryOp::IsNull => stats.all_null(),
             UnaryOp::NotNull => no_null,
-            UnaryOp::IsNan => stats.all_nan(),
+            UnaryOp::IsNan => column.all_nan(stats),
             // A null is not NaN, but engines disagree on whether "not NaN" is then true.
             UnaryOp::NotNan => no_null && stats.no_nan(),
         }

@@ -102,6 +102,7 @@ fn partition_term(field: &PartitionField, source: &PrimitiveType) -> Option<Boun
         transform: None,
         result_type,
         nullable: true,
+        optional_holder: false,
     }))
 }
 

@@ -30,9 +30,18 @@ pub(super) fn add(rng: &mut StdRng, column: &ColumnInfo, rows: &[Row], file: &mu
         _ => Some(n as i64),
     };
     let id = column.id;
-    file.value_counts.extend(count(rng, rows.len()).map(|n| (id, n)));
+    // Writers of ORC files and DuckDB do not count the rows whose holder is null.
+    let holder = match column.path.split_last() {
+        Some((_, holder)) if !holder.is_empty() && rng.random() => Some(holder),
+        _ => None,
+    };
+    let counted = rows
+        .iter()
+        .filter(|r| holder.is_none_or(|h| value_at(r, h).is_some()))
+        .count();
+    file.value_counts.extend(count(rng, counted).map(|n| (id, n)));
     file.null_value_counts
-        .extend(count(rng, rows.len() - values.len()).map(|n| (id, n)));
+        .extend(count(rng, counted - values.len()).map(|n| (id, n)));
     let nans = values.iter().filter(|v| is_nan(v)).count();
     if matches!(column.ty, PrimitiveType::Float | PrimitiveType::Double) {
         file.nan_value_counts.extend(count(rng, nans).map(|n| (id, n)));

@@ -20,6 +20,7 @@ use crate::transform::Transform;
 
 fn schema() -> Schema {
     let inner = StructType::new(vec![NestedField::required(11, "x", T::Int)]);
+    let surely = StructType::new(vec![NestedField::optional(13, "y", T::Int)]);
     let fields = vec![
         NestedField::required(1, "id", T::Int),
         NestedField::optional(2, "no_stats", T::Int),
@@ -31,6 +32,7 @@ fn schema() -> Schema {
         NestedField::optional(8, "big", T::Long),
         NestedField::optional(9, "ts", T::Timestamp),
         NestedField::optional(10, "s", inner),
+        NestedField::required(12, "r", surely),
     ];
     Schema::new(0, StructType::new(fields), vec![]).unwrap()
 }
@@ -58,6 +60,7 @@ fn file() -> DataFile {
         (8, 0),
         (9, 0),
         (11, 0),
+        (13, 0),
     ] {
         file.value_counts.insert(id, 50);
         file.null_value_counts.insert(id, nulls);
@@ -72,6 +75,7 @@ fn file() -> DataFile {
     let day = 86_400_000_000;
     bounds(&mut file, 9, &T::Timestamp, Value::Long(day), Value::Long(2 * day - 1));
     bounds(&mut file, 11, &T::Int, Value::Int(1), Value::Int(1));
+    bounds(&mut file, 13, &T::Int, Value::Int(1), Value::Int(1));
     file
 }
 
@@ -114,7 +118,8 @@ fn inclusive_ranges() {
         (Predicate::is_in("id", [29, 80]), false),
         (Predicate::not_in("id", [30, 79]), true),
         (Predicate::eq("s.x", 2), false),
-        (Predicate::not_eq("s.x", 1), false),
+        // Rows without `s` need not be counted: they may be kept, and must not be claimed.
+        (Predicate::not_eq("s.x", 1), true),
         (Predicate::eq("no_stats", 5), true),
         // The column was an int when the file was written.
         (Predicate::gt("big", 79i64), false),
@@ -143,7 +148,7 @@ fn inclusive_nulls_and_text() {
         (Predicate::not_starts_with("all_nulls", "a"), true),
         (Predicate::is_null("no_nulls"), false),
         (Predicate::not_null("some_nulls"), true),
-        (Predicate::is_null("s.x"), false),
+        (Predicate::is_null("s.x"), true),
         (Predicate::starts_with("some_nulls", "b"), true),
         (Predicate::starts_with("some_nulls", "bbb"), true),
         (Predicate::starts_with("some_nulls", "a"), false),
@@ -212,10 +217,12 @@ fn strict_ranges() {
         (Predicate::gt("id", 30), false),
         (Predicate::gt_eq("id", 30), true),
         (Predicate::eq("id", 30), false),
-        (Predicate::eq("s.x", 1), true),
+        (Predicate::eq("s.x", 1), false),
+        (Predicate::not_null("s.x"), false),
+        (Predicate::eq("r.y", 1), true),
         (Predicate::not_eq("id", 29), true),
         (Predicate::not_eq("id", 30), false),
-        (Predicate::is_in("s.x", [1, 2]), true),
+        (Predicate::is_in("r.y", [1, 2]), true),
         (Predicate::not_in("id", [5, 80]), true),
         (Predicate::not_in("id", [5, 40]), false),
         (Predicate::starts_with("no_nulls", "aa"), true),
