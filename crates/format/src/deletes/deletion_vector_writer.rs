@@ -7,6 +7,7 @@ use super::deletion_vector::DeletionVector;
 use super::puffin::{Blob, BlobCodec, BlobMetadata, DELETION_VECTOR_V1, FooterCompression, PuffinWriter};
 use crate::error::{Error, Result, ResultExt};
 use crate::io::FileIo;
+use crate::io::location::same_file;
 use crate::manifest::data_file::{DataContent, DataFile, FileFormat, PartitionTuple};
 use crate::spec::types::FieldId;
 
@@ -66,12 +67,14 @@ impl DeletionVectorWriter {
     }
 
     /// Adds the positions that an earlier deletion vector deletes from `data_file`, and marks that vector as replaced. A data
-    /// file may have only one, so every earlier one must be merged.
+    /// file may have only one, so every earlier one must be merged. It may spell the data file's location in another
+    /// way, see [`spelling`](crate::io::location::spelling); the new one spells it as `data_file` does.
     ///
     /// # Errors
     /// `InvalidInput` when it is no deletion vector or one of another data file; those of [`DeletionVector::read`].
     pub async fn merge_previous(&mut self, data_file: &DataFile, previous: &DataFile) -> Result<()> {
-        if previous.referenced_data_file.as_deref() != Some(data_file.file_path.as_ref()) {
+        let names = |path: &str| same_file(path, &data_file.file_path);
+        if !previous.referenced_data_file.as_deref().is_some_and(names) {
             return Err(Error::invalid("deletion vector belongs to another data file"))
                 .context("file", previous.file_path.as_ref())
                 .context("data file", data_file.file_path.as_ref());

@@ -1,41 +1,15 @@
 //! Deletes of single data files, found by the file's path.
 //!
 //! A delete file may name a data file with another scheme or authority than the data manifest does (relocated
-//! tables, `s3a` beside `s3`). So entries are hashed by the path alone, and a lookup prefers spellings that are
-//! closer: the same string or the same authority first, any other spelling of the same path only without those.
+//! tables, `s3a` beside `s3`). So entries are hashed by the path alone, compared by the rule of
+//! [`spelling`](crate::io::location::spelling), and a lookup prefers spellings that are closer: the same string or the
+//! same store first, another host of the same path only without those. The same key in another bucket is another file.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
 use super::task::DeleteTask;
-use crate::io::location::{Location, path_key};
-
-/// How close two spellings of a path are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Spelling {
-    /// Another authority.
-    SamePath,
-    /// Another scheme, or one of the two has no authority.
-    SameAuthority,
-    /// The same string.
-    Exact,
-}
-
-impl Spelling {
-    fn of(a: &str, b: &str) -> Option<Self> {
-        if a == b {
-            return Some(Spelling::Exact);
-        }
-        let (a, b) = (Location::parse(a), Location::parse(b));
-        if a.path != b.path {
-            None
-        } else if a.authority == b.authority || a.authority.is_empty() || b.authority.is_empty() {
-            Some(Spelling::SameAuthority)
-        } else {
-            Some(Spelling::SamePath)
-        }
-    }
-}
+use crate::io::location::{Spelling, path_key, spelling as spelling_of};
 
 /// Deletes by the data file they name.
 #[derive(Debug, Default)]
@@ -86,11 +60,11 @@ impl PathIndex {
             Some((from, to)) => self.deletes.get(*from as usize..*to as usize).unwrap_or_default(),
             None => &[],
         };
-        let spelling = move |d: &DeleteTask| Spelling::of(d.referenced_data_file()?, path);
+        let spelling = move |d: &DeleteTask| spelling_of(d.referenced_data_file()?, path);
         let best = candidates.iter().filter_map(spelling).max();
         let least = match best {
             Some(Spelling::SamePath) | None => Spelling::SamePath,
-            Some(_) => Spelling::SameAuthority,
+            Some(_) => Spelling::SameStore,
         };
         candidates
             .iter()

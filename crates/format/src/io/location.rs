@@ -64,6 +64,13 @@ impl<'a> Location<'a> {
         }
     }
 
+    /// Whether the authority names hosts that serve a file system: not part of what tells files apart.
+    fn has_host_authority(&self) -> bool {
+        ["hdfs", "viewfs", "file"]
+            .iter()
+            .any(|scheme| self.scheme.eq_ignore_ascii_case(scheme))
+    }
+
     /// Whether this names a local file.
     pub fn is_local(&self) -> bool {
         self.scheme.is_empty() || self.scheme.eq_ignore_ascii_case("file")
@@ -76,7 +83,8 @@ fn is_scheme(s: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
 }
 
-/// The path of a location without scheme and authority: equal for two spellings of one file.
+/// The path of a location without scheme and authority: equal for two spellings of one file, so a key to look them up
+/// by. Two files in different stores may have it in common: whether they are one is for [`spelling`] to say.
 ///
 /// ```
 /// use tarn_format::io::location::path_key;
@@ -87,10 +95,53 @@ pub fn path_key(location: &str) -> &str {
     Location::parse(location).path
 }
 
-/// Whether two locations name one file as far as delete files are concerned: equal strings, or equal paths when
-/// the scheme and authority are left out (a table moved between `hdfs://a`, `hdfs://b` and `s3a://` spellings).
+/// How close two spellings of one file's location are, see [`spelling`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Spelling {
+    /// The same path, and authorities that differ but do not tell files apart.
+    SamePath,
+    /// The same path in the same store, or one of the two does not say in which.
+    SameStore,
+    /// The same string.
+    Exact,
+}
+
+/// Whether two locations name one file, and how closely they are spelled; `None` when they name two.
+///
+/// Equal strings do. Otherwise their paths must be equal, and
+/// - either the authorities are equal and the schemes name one store (`s3`, `s3a` and `s3n` do, see
+///   [`Location::store_scheme`]),
+/// - or one of the two has no scheme or no authority (`/t/f`, `file:/t/f`), so that its path is all it tells,
+/// - or both are of a file system whose authority tells hosts, not stores (`hdfs`, `viewfs`, `file`).
+///
+/// One key in two buckets is two files.
+///
+/// ```
+/// use tarn_format::io::location::{Spelling, spelling};
+/// assert_eq!(spelling("s3://b/t/f", "s3a://b/t/f"), Some(Spelling::SameStore));
+/// assert_eq!(spelling("hdfs://nn1:8020/t/f", "hdfs://nn2/t/f"), Some(Spelling::SamePath));
+/// assert_eq!(spelling("s3://b1/t/f", "s3://b2/t/f"), None);
+/// ```
+pub fn spelling(a: &str, b: &str) -> Option<Spelling> {
+    if a == b {
+        return Some(Spelling::Exact);
+    }
+    let (a, b) = (Location::parse(a), Location::parse(b));
+    let is_bare = |l: &Location<'_>| l.scheme.is_empty() || l.authority.is_empty();
+    if a.path != b.path {
+        None
+    } else if is_bare(&a) || is_bare(&b) || (a.authority == b.authority && a.store_scheme() == b.store_scheme()) {
+        Some(Spelling::SameStore)
+    } else if a.has_host_authority() && b.has_host_authority() {
+        Some(Spelling::SamePath)
+    } else {
+        None
+    }
+}
+
+/// Whether two locations name one file, by the rule of [`spelling`].
 pub fn same_file(a: &str, b: &str) -> bool {
-    a == b || path_key(a) == path_key(b)
+    spelling(a, b).is_some()
 }
 
 /// Joins a base location and a relative path with exactly one `/` between them.

@@ -77,3 +77,26 @@ async fn nothing_deleted_writes_nothing() {
     assert_eq!(written, DeletionVectorsWritten::default());
     assert!(!io.exists("/d/x.puffin").await.unwrap());
 }
+
+#[tokio::test]
+async fn an_earlier_vector_may_spell_the_data_file_otherwise() {
+    let io = FileIo::memory();
+    let mut first = DeletionVectorWriter::new(&io, "/d/1.puffin");
+    first.vector_of(&data_file("s3a://b/d/a", 1)).insert(1).unwrap();
+    let first = first.finish().await.unwrap().added.remove(0);
+
+    let mut second = DeletionVectorWriter::new(&io, "/d/2.puffin");
+    let other_bucket = second
+        .merge_previous(&data_file("s3://b2/d/a", 1), &first)
+        .await
+        .unwrap_err();
+    assert_eq!(other_bucket.kind(), ErrorKind::InvalidInput);
+    second
+        .merge_previous(&data_file("s3://b/d/a", 1), &first)
+        .await
+        .unwrap();
+    let written = second.finish().await.unwrap();
+    assert_eq!(written.added[0].referenced_data_file.as_deref(), Some("s3://b/d/a"));
+    assert_eq!(written.added[0].record_count, 1);
+    assert_eq!(written.replaced, [first]);
+}

@@ -248,7 +248,19 @@ fn paths_match_by_string_first_and_without_scheme_second() {
     .unwrap();
     assert_eq!(paths(&both, &data("s3://b1/t/a"), 1), ["exact"]);
     assert_eq!(paths(&both, &data("s3://b2/t/a"), 1), ["elsewhere"]);
-    let neither = both.deletes_of(DeleteTarget::new(&data("s3://b3/t/a"), 1)).unwrap_err();
+    // The same key in another bucket is another file.
+    assert!(paths(&both, &data("s3://b3/t/a"), 1).is_empty());
+    let other_bucket = index(vec![(position_of("p", "s3://b1/t/a"), 3)]).unwrap();
+    assert!(paths(&other_bucket, &data("s3a://b2/t/a"), 1).is_empty());
+    assert_eq!(paths(&other_bucket, &data("s3a://b1/t/a"), 1), ["p"]);
+    let two_hosts = index(vec![
+        (vector("one", "hdfs://n1/t/a"), 3),
+        (vector("other", "hdfs://n2/t/a"), 3),
+    ])
+    .unwrap();
+    let neither = two_hosts
+        .deletes_of(DeleteTarget::new(&data("hdfs://n3/t/a"), 1))
+        .unwrap_err();
     assert_eq!(neither.kind(), ErrorKind::Corrupt);
 
     let two_spellings = index(vec![
@@ -329,6 +341,11 @@ fn required_keys_hold_no_nulls_unless_their_parent_may() {
     let range = |at: i32| Some((Value::Int(at), Value::Int(at)));
     let deletes = with_stats(equality("e", &[6]), 6, &int, (10, 1, range(1)));
     let target = with_stats(data("a"), 6, &int, (10, 1, range(2)));
+    assert_eq!(paths(&index(vec![(deletes, 2)]).unwrap(), &target, 1), ["e"]);
+
+    // Rows whose parent is null need not be counted.
+    let deletes = with_stats(equality("e", &[6]), 6, &int, (9, 0, range(1)));
+    let target = with_stats(data("a"), 6, &int, (9, 0, range(2)));
     assert_eq!(paths(&index(vec![(deletes, 2)]).unwrap(), &target, 1), ["e"]);
 }
 

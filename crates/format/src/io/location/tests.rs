@@ -78,12 +78,34 @@ fn object_paths() {
 }
 
 #[test]
-fn same_file_ignores_scheme_and_authority() {
-    assert!(same_file("s3://b/t/f", "s3a://b/t/f"));
-    assert!(same_file("hdfs://nn1:8020/t/f", "hdfs://nn2/t/f"));
-    assert!(same_file("file:/t/f", "/t/f"));
-    assert!(!same_file("s3://b/t/f", "s3://b/t/g"));
-    assert!(!same_file("s3://b/t/f", "s3://b/x/t/f"));
+fn one_file_has_many_spellings() {
+    use Spelling::{Exact, SamePath, SameStore};
+    for (a, b, expected) in [
+        ("s3://b/t/f", "s3://b/t/f", Some(Exact)),
+        ("s3://b/t/f", "s3a://b/t/f", Some(SameStore)),
+        ("S3N://b/t/f", "s3a://b/t/f", Some(SameStore)),
+        ("abfs://c@a/t/f", "abfss://c@a/t/f", Some(SameStore)),
+        ("gcs://b/t/f", "gs://b/t/f", Some(SameStore)),
+        ("file:/t/f", "/t/f", Some(SameStore)),
+        ("file:/t/f", "file:///t/f", Some(SameStore)),
+        ("hdfs:///t/f", "hdfs://nn/t/f", Some(SameStore)),
+        ("s3://b/t/f", "/t/f", Some(SameStore)),
+        ("s3://b/t/f", "file:///t/f", Some(SameStore)),
+        ("hdfs://nn1:8020/t/f", "hdfs://nn2/t/f", Some(SamePath)),
+        ("viewfs://c/t/f", "hdfs://nn2/t/f", Some(SamePath)),
+        ("file://localhost/t/f", "hdfs://nn/t/f", Some(SamePath)),
+        ("s3://b1/t/f", "s3://b2/t/f", None),
+        ("s3://b/t/f", "s3a://b2/t/f", None),
+        ("s3://b/t/f", "gs://b/t/f", None),
+        ("abfs://c1@a/t/f", "abfs://c2@a/t/f", None),
+        ("hdfs://nn/t/f", "s3://b/t/f", None),
+        ("s3://b/t/f", "s3://b/t/g", None),
+        ("s3://b/t/f", "s3://b/x/t/f", None),
+    ] {
+        assert_eq!(spelling(a, b), expected, "{a} {b}");
+        assert_eq!(spelling(b, a), expected, "{b} {a}");
+        assert_eq!(same_file(a, b), expected.is_some(), "{a} {b}");
+    }
 }
 
 #[test]
