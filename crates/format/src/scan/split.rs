@@ -9,6 +9,9 @@ use crate::spec::snapshot::Properties;
 /// No adjusted split is smaller.
 const MIN_SPLIT_SIZE_BYTES: u64 = 16 * 1024 * 1024;
 
+/// No file without offsets is split into more pieces: at the default target size that is 1.25 TiB.
+pub const MAX_PIECES: u64 = 10_000;
+
 /// How files are split and grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SplitOptions {
@@ -100,7 +103,8 @@ impl FileSplit {
     }
 }
 
-/// Splits a file at its offsets, or into pieces of `target_size_bytes` where it tells none.
+/// Splits a file at its offsets, or into pieces of `target_size_bytes` where it tells none. Pieces of a file so large
+/// that there would be more than [`MAX_PIECES`] are larger: sizes are what metadata claims, and memory is ours.
 pub fn split_file(task: &FileScanTask, target_size_bytes: u64) -> Vec<FileSplit> {
     let size = u64::try_from(task.file_size_in_bytes()).unwrap_or(0);
     let piece = |start: u64, length: u64| FileSplit {
@@ -115,7 +119,7 @@ pub fn split_file(task: &FileScanTask, target_size_bytes: u64) -> Vec<FileSplit>
         let ends = offsets.iter().skip(1).copied().chain([size]);
         return offsets.iter().zip(ends).map(|(s, end)| piece(*s, end - s)).collect();
     }
-    let step = target_size_bytes.max(1);
+    let step = target_size_bytes.max(size.div_ceil(MAX_PIECES)).max(1);
     (0..size.div_ceil(step))
         .map(|i| i * step)
         .map(|start| piece(start, step.min(size - start)))

@@ -50,6 +50,27 @@ async fn files_without_usable_offsets_split_by_size() {
 }
 
 #[tokio::test]
+async fn a_file_that_claims_an_absurd_size_gives_bounded_pieces() {
+    for (size, target) in [(i64::MAX as u64, 1), (i64::MAX as u64, 128 * MB), (MAX_PIECES, 1)] {
+        let pieces = ranges(size, &[], target).await;
+        assert_eq!(
+            pieces.len() as u64,
+            MAX_PIECES.min(size.div_ceil(target)),
+            "{size} {target}"
+        );
+        let ends: Vec<u64> = pieces.iter().map(|(start, length)| start + length).collect();
+        assert!(
+            pieces
+                .iter()
+                .skip(1)
+                .map(|(start, _)| *start)
+                .eq(ends[..ends.len() - 1].iter().copied())
+        );
+        assert_eq!(ends.last(), Some(&size));
+    }
+}
+
+#[tokio::test]
 async fn groups_weigh_bytes_or_the_cost_of_opening() {
     let files = (0..4).map(|i| sized(&format!("f{i}"), MB, &[])).collect();
     let tasks = tasks(files).await;
