@@ -163,7 +163,7 @@ impl Literal {
     fn parsed_decimal(&self) -> Option<Literal> {
         let Literal::String(text) = self else { return None };
         let (unscaled, exponent) = parse_scientific(text.trim())?;
-        let scale = u8::try_from(-exponent).ok()?;
+        let scale = u8::try_from(exponent.checked_neg()?).ok()?;
         Some(Literal::Decimal { unscaled, scale })
     }
 

@@ -153,6 +153,7 @@ fn bytes_and_what_cannot_be_compared() {
     for (literal, ty) in [
         (Literal::from(5), T::String),
         (Literal::from("5"), T::Int),
+        (Literal::from("1e-2147483648"), decimal(9, 2)),
         (Literal::from("5"), T::Binary),
         (Literal::from(true), T::Int),
         (Literal::from(1), T::Boolean),
