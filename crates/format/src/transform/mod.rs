@@ -124,11 +124,16 @@ impl Transform {
         }
     }
 
-    /// Whether rows ordered by this transform are also ordered by `other` of the same column.
-    pub fn satisfies_order_of(&self, other: &Transform) -> bool {
+    /// Whether rows ordered by this transform are also ordered by `other` of the same column, which is of type `source`.
+    pub fn satisfies_order_of(&self, other: &Transform, source: &PrimitiveType) -> bool {
         match (self, other) {
             (Transform::Identity, _) => other.preserves_order(),
-            (Transform::Truncate(width), Transform::Truncate(other)) => other <= width,
+            (Transform::Truncate(width), Transform::Truncate(other)) => match source {
+                // A shorter prefix is a prefix of the longer one.
+                PrimitiveType::String | PrimitiveType::Binary => other <= width,
+                // 12 and 16 are both 10 to the width 10, but 10 and 15 to the width 5.
+                _ => other == width,
+            },
             _ => match (self.granularity(), other.granularity()) {
                 (Some(own), Some(other)) => own <= other,
                 _ => self == other,
@@ -191,12 +196,13 @@ impl FromStr for Transform {
     type Err = Error;
 
     /// Parses the JSON name. Names that are not known become [`Transform::Unknown`];
-    /// only a known name with an unusable argument (`bucket[0]`) is an error.
+    /// only a known name with a number out of range (`bucket[0]`) is an error.
     fn from_str(s: &str) -> Result<Self> {
         let lower = s.to_ascii_lowercase();
         let argument = |prefix: &str| {
             let inner = lower.strip_prefix(prefix)?.strip_prefix('[')?.strip_suffix(']')?;
-            Some(inner.trim().parse::<u32>())
+            let is_number = !inner.is_empty() && inner.bytes().all(|b| b.is_ascii_digit());
+            is_number.then(|| inner.parse::<u32>())
         };
         for (prefix, make) in [
             ("bucket", Transform::Bucket as fn(u32) -> Transform),

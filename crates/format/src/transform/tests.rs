@@ -339,16 +339,48 @@ fn human_strings() {
 
 #[test]
 fn orders() {
-    let satisfies = |a: &str, b: &str| {
+    let satisfies_for = |a: &str, b: &str, source: &T| {
         let a: Transform = a.parse().unwrap();
-        a.satisfies_order_of(&b.parse().unwrap())
+        a.satisfies_order_of(&b.parse().unwrap(), source)
     };
+    let satisfies = |a: &str, b: &str| satisfies_for(a, b, &T::String);
     assert!(satisfies("identity", "day") && satisfies("identity", "truncate[3]"));
     assert!(!satisfies("identity", "bucket[3]") && !satisfies("identity", "void"));
     assert!(satisfies("hour", "day") && satisfies("day", "year") && satisfies("month", "month"));
     assert!(!satisfies("year", "day") && !satisfies("day", "truncate[3]"));
     assert!(satisfies("truncate[8]", "truncate[3]") && !satisfies("truncate[2]", "truncate[3]"));
+    for number in [T::Int, T::Long, T::Decimal { precision: 9, scale: 2 }] {
+        assert!(!satisfies_for("truncate[10]", "truncate[5]", &number));
+        assert!(satisfies_for("truncate[10]", "truncate[10]", &number));
+    }
+    assert!(satisfies_for("truncate[8]", "truncate[3]", &T::Binary));
     assert!(satisfies("bucket[8]", "bucket[8]") && !satisfies("bucket[8]", "bucket[4]"));
     assert_eq!(Transform::Hour.dedup_name(), "time");
     assert_eq!(Transform::Bucket(8).dedup_name(), "bucket[8]");
+}
+
+#[test]
+fn only_numbers_out_of_range_make_a_known_name_corrupt() {
+    for name in [
+        "bucket[16, 7]",
+        "bucket[x]",
+        "truncate[10 chars]",
+        "bucket[]",
+        "bucket[-1]",
+        "truncate[ 4 ]",
+    ] {
+        let transform: Transform = name.parse().unwrap();
+        assert_eq!(transform, Transform::Unknown(name.to_string()));
+        assert_eq!(transform.to_string(), name);
+    }
+    for name in [
+        "bucket[0]",
+        "truncate[0]",
+        "bucket[2147483648]",
+        "truncate[99999999999999999999]",
+    ] {
+        let error = name.parse::<Transform>().unwrap_err();
+        assert_eq!(error.kind(), crate::error::ErrorKind::Corrupt, "{name}");
+    }
+    assert_eq!("BUCKET[16]".parse::<Transform>().unwrap(), Transform::Bucket(16));
 }
