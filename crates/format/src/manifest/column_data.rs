@@ -208,6 +208,13 @@ impl OptionalLongs {
         }
     }
 
+    /// Makes room for so many more rows when the `len` rows before all have a value.
+    pub(super) fn reserve(&mut self, rows: usize, len: usize) {
+        if self.values.len() == len {
+            self.values.reserve_exact(rows);
+        }
+    }
+
     /// Gives back unused memory, and makes a column dense that began late.
     pub fn shrink(&mut self) {
         if let Some(rows) = self.rows.take_if_dense() {
@@ -304,6 +311,14 @@ impl OptionalBytes {
                 let end = self.ends.last().copied().unwrap_or(0);
                 self.data.truncate(end as usize);
             }
+        }
+    }
+
+    /// As [`OptionalLongs::reserve`], for values of the same length on average.
+    pub(super) fn reserve(&mut self, rows: usize, len: usize) {
+        if self.ends.len() == len {
+            self.ends.reserve_exact(rows);
+            self.data.reserve_exact(bytes_to_come(self.data.len(), rows, len));
         }
     }
 
@@ -443,6 +458,14 @@ impl Strings {
         Ok(())
     }
 
+    /// As [`OptionalLongs::reserve`], for values of the same length on average.
+    pub(super) fn reserve(&mut self, rows: usize, len: usize) {
+        if self.spans.len() == len {
+            self.spans.reserve_exact(rows);
+            self.data.reserve_exact(bytes_to_come(self.data.len(), rows, len));
+        }
+    }
+
     /// Gives back unused memory.
     pub fn shrink(&mut self) {
         self.spans.shrink_to_fit();
@@ -455,6 +478,14 @@ impl Strings {
     }
 }
 
+/// At most 256 bytes a row: more is made room for when it comes.
+fn bytes_to_come(bytes: usize, rows: usize, len: usize) -> usize {
+    (bytes.saturating_mul(rows) / len.max(1)).min(rows.saturating_mul(256))
+}
+
 fn too_long() -> Error {
     Error::new(ErrorKind::ResourcesExhausted, "a column of the manifest passes 4 GiB")
 }
+
+#[cfg(test)]
+mod tests;

@@ -54,6 +54,15 @@ impl FieldMetrics {
             && self.upper_bound.is_empty()
     }
 
+    pub(super) fn reserve(&mut self, rows: usize, len: usize) {
+        self.column_size.reserve(rows, len);
+        self.value_count.reserve(rows, len);
+        self.null_count.reserve(rows, len);
+        self.nan_count.reserve(rows, len);
+        self.lower_bound.reserve(rows, len);
+        self.upper_bound.reserve(rows, len);
+    }
+
     fn shrink(&mut self) {
         self.column_size.shrink();
         self.value_count.shrink();
@@ -356,6 +365,26 @@ impl ManifestColumns {
             self.metrics.entry(*id).or_default().upper_bound.push_at(row, v)?;
         }
         Ok(())
+    }
+
+    /// Makes room for so many more entries like those it has.
+    pub(super) fn reserve(&mut self, rows: usize) {
+        let len = self.len;
+        self.status.reserve_exact(rows);
+        self.content.reserve_exact(rows);
+        self.file_format.reserve_exact(rows);
+        self.partition_index.reserve_exact(rows);
+        self.record_count.reserve_exact(rows);
+        self.file_size_in_bytes.reserve_exact(rows);
+        self.file_path.reserve(rows, len);
+        for longs in [
+            &mut self.snapshot_id,
+            &mut self.sequence_number,
+            &mut self.file_sequence_number,
+            &mut self.sort_order_id,
+        ] {
+            longs.reserve(rows, len);
+        }
     }
 
     /// Gives back unused memory, as before a long stay in the cache.

@@ -105,3 +105,6 @@ fn assign_row_ids(first: i64, columns: &ManifestColumns) -> Vec<Option<i64>> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::avro::cursor::{Cursor, Malformed};
+use super::column_data::OptionalLongs;
 use super::columns::{FieldMetrics, MetricsProjection};
 use super::plan::{CollectionNulls, Metric, NullBranch};
 use crate::spec::types::FieldId;
@@ -23,6 +24,29 @@ pub(super) struct MetricMaps {
     takes_all: bool,
     /// Bit `id` of each wanted id below 64; all bits when all are wanted.
     wanted: u64,
+    /// Where the entry before had the wanted fields, by [`Metric`].
+    layouts: [Layout; 6],
+    /// Values of an entry that are not proven yet.
+    values: Vec<i64>,
+}
+
+/// Where a map of counts had the wanted fields. Writers keep the order of their columns from entry to entry, so the
+/// pairs between can be skipped unseen; a key that is not where it was sends the decoder back to look at each.
+#[derive(Default)]
+struct Layout {
+    pairs: usize,
+    /// Indexes of pairs and of `fields`, ascending.
+    places: Vec<(usize, usize)>,
+}
+
+#[inline(always)]
+fn counts_of(metrics: &mut FieldMetrics, metric: Metric) -> &mut OptionalLongs {
+    match metric {
+        Metric::ColumnSize => &mut metrics.column_size,
+        Metric::NullCount => &mut metrics.null_count,
+        Metric::NanCount => &mut metrics.nan_count,
+        _ => &mut metrics.value_count,
+    }
 }
 
 /// Reads the branch of a nullable type: whether a value follows.
@@ -68,6 +92,8 @@ impl MetricMaps {
             } else {
                 0
             },
+            layouts: Default::default(),
+            values: Vec::new(),
         };
         if let MetricsProjection::Fields(ids) = projection {
             for id in ids {
@@ -135,33 +161,88 @@ impl MetricMaps {
             if items.count == 0 {
                 return Ok(());
             }
-            let mut left = items.count;
-            while left > 0 {
-                if nulls.items_are_plain() {
-                    left -= cursor.skip_unwanted_longs(left, self.wanted);
-                    if left == 0 {
-                        break;
-                    }
-                }
-                left -= 1;
-                let Some(id) = item_key(cursor, nulls)? else { continue };
-                let Some(index) = self.find(id)? else {
-                    cursor.skip_varint()?;
-                    continue;
-                };
-                let value = cursor.long()?;
-                if let Some((_, metrics)) = self.fields.get_mut(index) {
-                    let column = match metric {
-                        Metric::ColumnSize => &mut metrics.column_size,
-                        Metric::NullCount => &mut metrics.null_count,
-                        Metric::NanCount => &mut metrics.nan_count,
-                        _ => &mut metrics.value_count,
-                    };
-                    column.push_at(row, value);
-                }
+            if !(nulls.items_are_plain() && self.counts_as_before(cursor, metric, items.count, row)?) {
+                self.count_pairs(cursor, metric, nulls, items.count, row)?;
             }
             cursor.check()?;
         }
+    }
+
+    /// Takes the pairs from where the entry before had them. False, and nothing read, when they are not there.
+    #[inline]
+    fn counts_as_before(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        metric: Metric,
+        pairs: usize,
+        row: usize,
+    ) -> Result<bool, Malformed> {
+        let layout = std::mem::take(&mut self.layouts[metric as usize]);
+        // Only when all that is wanted was there can the other pairs hold nothing.
+        let mut is_proven = layout.pairs == pairs && layout.places.len() == self.fields.len() && !self.takes_all;
+        if is_proven {
+            let start = cursor.position();
+            let mut next = 0;
+            self.values.clear();
+            for (pair, field) in &layout.places {
+                cursor.skip_varints(2 * (pair - next))?;
+                let key = cursor.long()?;
+                is_proven &= self.fields.get(*field).is_some_and(|(id, _)| i64::from(*id) == key);
+                self.values.push(cursor.long()?);
+                next = pair + 1;
+            }
+            cursor.skip_varints(2 * (pairs - next))?;
+            if is_proven {
+                for ((_, field), value) in layout.places.iter().zip(&self.values) {
+                    if let Some((_, metrics)) = self.fields.get_mut(*field) {
+                        counts_of(metrics, metric).push_at(row, *value);
+                    }
+                }
+            } else {
+                *cursor = cursor.at(start);
+            }
+        }
+        self.layouts[metric as usize] = layout;
+        Ok(is_proven)
+    }
+
+    /// Looks at every pair, and notes where the wanted ones are.
+    fn count_pairs(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        metric: Metric,
+        nulls: CollectionNulls,
+        pairs: usize,
+        row: usize,
+    ) -> Result<(), Malformed> {
+        let mut layout = std::mem::take(&mut self.layouts[metric as usize]);
+        layout.pairs = pairs;
+        layout.places.clear();
+        let mut left = pairs;
+        while left > 0 {
+            if nulls.items_are_plain() {
+                left -= cursor.skip_unwanted_longs(left, self.wanted);
+                if left == 0 {
+                    break;
+                }
+            }
+            left -= 1;
+            let Some(id) = item_key(cursor, nulls)? else { continue };
+            let Some(field) = self.find(id)? else {
+                cursor.skip_varint()?;
+                continue;
+            };
+            let value = cursor.long()?;
+            if let Some((_, metrics)) = self.fields.get_mut(field) {
+                counts_of(metrics, metric).push_at(row, value);
+            }
+            // A key that occurs twice must not pass for two.
+            if !self.takes_all && layout.places.iter().all(|(_, f)| *f != field) {
+                layout.places.push((pairs - left - 1, field));
+            }
+        }
+        self.layouts[metric as usize] = layout;
+        Ok(())
     }
 
     /// A map from field id to bytes.
@@ -205,6 +286,11 @@ impl MetricMaps {
             }
             cursor.check()?;
         }
+    }
+
+    /// Makes room for so many more entries like the `len` there are.
+    pub(super) fn reserve(&mut self, rows: usize, len: usize) {
+        self.fields.iter_mut().for_each(|(_, m)| m.reserve(rows, len));
     }
 
     /// The fields that have metrics.

@@ -32,9 +32,10 @@ pub fn decode(
         MetricsProjection::All => Width::Full,
     };
     let plan = EntryPlan::compile(&container.header.schema()?, partition_type, width)?;
-    let mut decoder = EntryDecoder::new(&plan, projection);
+    let mut decoder = EntryDecoder::new(&plan, projection, bytes.len());
     let mut record = 0_u64;
     while let Some(block) = container.next_block()? {
+        let bytes_left = block.bytes_left;
         let mut cursor = Cursor::new(block.buffer);
         // Every entry takes bytes, so a count that lies ends with the block.
         for _ in 0..block.record_count {
@@ -45,6 +46,9 @@ pub fn decode(
         }
         if cursor.remaining() > 0 {
             return Err(Error::corrupt("an Avro block holds more than its entries"));
+        }
+        if record == block.record_count {
+            decoder.reserve(bytes_left);
         }
     }
     Ok(decoder.finish())
@@ -96,12 +100,17 @@ struct EntryDecoder<'a> {
     columns: ManifestColumns,
     metrics: MetricMaps,
     partitions: PartitionIndex,
+    file_bytes: usize,
 }
 
+/// Room is made for at most one entry in so many compressed bytes.
+const MIN_ENTRY_BYTES: usize = 32;
+
 impl<'a> EntryDecoder<'a> {
-    fn new(plan: &'a EntryPlan, projection: &MetricsProjection) -> Self {
+    fn new(plan: &'a EntryPlan, projection: &MetricsProjection, file_bytes: usize) -> Self {
         EntryDecoder {
             plan,
+            file_bytes,
             columns: ManifestColumns {
                 projection: projection.clone(),
                 ..ManifestColumns::default()
@@ -136,7 +145,7 @@ impl<'a> EntryDecoder<'a> {
                     if !is_present(cursor, *null)? {
                         continue;
                     }
-                    let start = cursor.clone();
+                    let start = cursor.position();
                     skip.skip(cursor)?;
                     let index = self.partitions.of(start, cursor, &plan.partition, &mut self.columns)?;
                     self.columns.partition_index.push(index);
@@ -248,6 +257,24 @@ impl<'a> EntryDecoder<'a> {
         Ok(())
     }
 
+    /// After the first block: makes room for what the rest of the file should hold, if it is alike. The room is of the
+    /// order of the file's own length, whatever the block claims.
+    fn reserve(&mut self, bytes_left: usize) {
+        if self.columns.projection == MetricsProjection::All || self.columns.len == 0 {
+            return;
+        }
+        let rows = (bytes_left / MIN_ENTRY_BYTES).min(self.rows_to_come(bytes_left));
+        self.columns.reserve(rows);
+        self.metrics.reserve(rows, self.columns.len);
+    }
+
+    fn rows_to_come(&self, bytes_left: usize) -> usize {
+        let bytes_read = self.file_bytes.saturating_sub(bytes_left).max(1);
+        // A little more, lest the last rows move everything.
+        let bytes_left = bytes_left.saturating_add(bytes_left / 32);
+        self.columns.len.saturating_mul(bytes_left) / bytes_read
+    }
+
     fn finish(mut self) -> ManifestColumns {
         self.columns.metrics = self.metrics.finish();
         self.columns.shrink();
@@ -302,12 +329,12 @@ impl PartitionIndex {
 
     fn of(
         &mut self,
-        mut start: Cursor<'_>,
-        end: &Cursor<'_>,
+        start: usize,
+        cursor: &Cursor<'_>,
         plan: &PartitionPlan,
         columns: &mut ManifestColumns,
     ) -> Result<u32, Malformed> {
-        let bytes = end.since(start.position())?;
+        let bytes = cursor.since(start)?;
         if let Some(last) = self.last {
             // Neighbours are mostly of one partition.
             if self.last_bytes == bytes {
@@ -318,7 +345,7 @@ impl PartitionIndex {
             Some(index) => *index,
             None => {
                 let index = u32::try_from(columns.partitions.len()).map_err(|_| Malformed::TooLarge)?;
-                columns.partitions.push(plan.decode(&mut start)?);
+                columns.partitions.push(plan.decode(&mut cursor.at(start))?);
                 self.by_bytes.insert(Box::from(bytes), index);
                 index
             }

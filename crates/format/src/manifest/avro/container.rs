@@ -57,6 +57,8 @@ pub struct ContainerReader<'a> {
 pub struct Block<'a> {
     /// The number of records that the file says it holds. Not to be trusted.
     pub record_count: u64,
+    /// Length of the file behind it.
+    pub bytes_left: usize,
     /// The records.
     pub buffer: &'a BlockBuffer,
 }
@@ -74,11 +76,6 @@ impl<'a> ContainerReader<'a> {
             rest,
             buffer: BlockBuffer::default(),
         })
-    }
-
-    /// Bytes of the blocks not read yet.
-    pub fn remaining_bytes(&self) -> usize {
-        self.rest.len()
     }
 
     /// The next block; `None` at the end of the file.
@@ -107,6 +104,7 @@ impl<'a> ContainerReader<'a> {
         self.decompressor.decompress(block, &mut self.buffer)?;
         Ok(Some(Block {
             record_count,
+            bytes_left: rest.len(),
             buffer: &self.buffer,
         }))
     }

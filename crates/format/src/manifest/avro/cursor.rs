@@ -96,10 +96,28 @@ impl<'a> Cursor<'a> {
         self.padded.get(start..self.pos).ok_or(Malformed::Truncated)
     }
 
+    /// At another place of the same block.
+    pub fn at(&self, pos: usize) -> Cursor<'a> {
+        Cursor {
+            pos: pos.min(self.end),
+            ..*self
+        }
+    }
+
     #[inline(always)]
     fn word(&self) -> Result<u64, Malformed> {
-        let bytes = self.padded.get(self.pos..).and_then(<[u8]>::first_chunk::<8>);
-        bytes.map(|b| u64::from_le_bytes(*b)).ok_or(Malformed::Truncated)
+        self.word_at(self.pos).ok_or(Malformed::Truncated)
+    }
+
+    #[inline(always)]
+    fn word_at(&self, pos: usize) -> Option<u64> {
+        let bytes = self.padded.get(pos..).and_then(<[u8]>::first_chunk::<8>);
+        bytes.map(|b| u64::from_le_bytes(*b))
+    }
+
+    #[inline(always)]
+    fn pair_at(&self, pos: usize) -> Option<[u8; 2]> {
+        self.padded.get(pos..).and_then(<[u8]>::first_chunk::<2>).copied()
     }
 
     /// An int or long.
@@ -110,9 +128,22 @@ impl<'a> Cursor<'a> {
             self.pos += 1;
             return Ok(zigzag(u64::from(byte)));
         }
-        self.long_of_many()
+        match self.word_at(self.pos) {
+            // It ends within eight bytes: their low seven bits are drawn together by halves.
+            Some(word) if !word & HIGH_BITS != 0 => {
+                let ends = !word & HIGH_BITS;
+                self.pos += (ends.trailing_zeros() / 8 + 1) as usize;
+                let x = word & (ends ^ ends.wrapping_sub(1)) & !HIGH_BITS;
+                let x = (x & 0x007f_007f_007f_007f) | (x & 0x7f00_7f00_7f00_7f00) >> 1;
+                let x = (x & 0x0000_3fff_0000_3fff) | (x & 0x3fff_0000_3fff_0000) >> 2;
+                Ok(zigzag((x & 0x0fff_ffff) | (x & 0x0fff_ffff_0000_0000) >> 4))
+            }
+            _ => self.long_of_many(),
+        }
     }
 
+    /// Byte by byte: longer ones, and the end of the padding.
+    #[cold]
     fn long_of_many(&mut self) -> Result<i64, Malformed> {
         let mut value = 0_u64;
         let bytes = self.padded.get(self.pos..).unwrap_or_default();
@@ -157,21 +188,24 @@ impl<'a> Cursor<'a> {
         if n > self.remaining() {
             return Err(Malformed::Truncated);
         }
+        // The loops of this file keep the position in a register.
+        let mut pos = self.pos;
         while n > 0 {
             // A byte without its high bit ends a varint.
-            let mut ends = !self.word()? & HIGH_BITS;
+            let mut ends = !self.word_at(pos).ok_or(Malformed::Truncated)? & HIGH_BITS;
             let count = ((ends >> 7).wrapping_mul(ONES) >> 56) as usize;
             if count < n {
                 n -= count;
-                self.pos += 8;
+                pos += 8;
                 continue;
             }
             for _ in 1..n {
                 ends &= ends.wrapping_sub(1);
             }
-            self.pos += (ends.trailing_zeros() / 8 + 1) as usize;
-            return Ok(());
+            pos += (ends.trailing_zeros() / 8 + 1) as usize;
+            break;
         }
+        self.pos = pos;
         Ok(())
     }
 
@@ -293,46 +327,50 @@ impl Cursor<'_> {
     /// Returns how many were skipped.
     #[inline]
     pub fn skip_unwanted_longs(&mut self, count: usize, wanted: u64) -> usize {
-        for skipped in 0..count {
-            let Ok(word) = self.word() else { return skipped };
+        let mut pos = self.pos;
+        let mut skipped = 0;
+        while skipped < count {
+            let Some(word) = self.word_at(pos) else { break };
             let ends = !word & (HIGH_BITS - 0x80);
             if word & 0x81 != 0 || wanted >> (word >> 1 & 63) & 1 != 0 || ends == 0 {
-                return skipped;
+                break;
             }
-            self.pos += (ends.trailing_zeros() / 8 + 1) as usize;
+            pos += (ends.trailing_zeros() / 8 + 1) as usize;
+            skipped += 1;
         }
-        count
+        self.pos = pos;
+        skipped
     }
 
     /// As [`Self::skip_unwanted_longs`] for pairs of an int and sized bytes.
     #[inline]
     pub fn skip_unwanted_sized(&mut self, count: usize, wanted: u64) -> usize {
-        for skipped in 0..count {
-            let pair = self.padded.get(self.pos..).and_then(<[u8]>::first_chunk::<2>);
-            let Some([key, len]) = pair.copied() else {
-                return skipped;
-            };
+        let mut pos = self.pos;
+        let mut skipped = 0;
+        while skipped < count {
+            let Some([key, len]) = self.pair_at(pos) else { break };
+            // An odd byte is a negative number.
             if (key | len) & 0x81 != 0 || wanted >> (key >> 1) & 1 != 0 {
-                return skipped;
+                break;
             }
-            self.pos += 2 + usize::from(len >> 1);
+            pos += 2 + usize::from(len >> 1);
+            skipped += 1;
         }
-        count
+        self.pos = pos;
+        skipped
     }
 
     /// Skips `count` pairs of an int and sized bytes: the items of a bounds map.
     #[inline]
     pub fn skip_int_and_sized(&mut self, count: usize) -> Result<(), Malformed> {
-        for _ in 0..count {
-            let pair = self.padded.get(self.pos..).and_then(<[u8]>::first_chunk::<2>);
-            let [key, len] = *pair.ok_or(Malformed::Truncated)?;
-            // Nearly always both take one byte; an odd length is negative.
-            if key < 0x80 && len & 0x81 == 0 {
-                self.pos += 2 + usize::from(len >> 1);
-                continue;
+        let mut left = count;
+        while left > 0 {
+            left -= self.skip_unwanted_sized(left, 0);
+            if left > 0 {
+                self.skip_varint()?;
+                self.skip_sized()?;
+                left -= 1;
             }
-            self.skip_varint()?;
-            self.skip_sized()?;
         }
         self.check()
     }

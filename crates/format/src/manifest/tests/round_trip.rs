@@ -93,6 +93,59 @@ proptest! {
     }
 }
 
+/// Entries whose maps are mostly alike, and of which some lack a field or have another.
+fn alike() -> impl Strategy<Value = Vec<(std::collections::BTreeMap<i32, i64>, i64)>> {
+    let usual = prop::collection::btree_map(prop_oneof![1..8_i32, 60..70_i32], any::<i64>(), 1..7);
+    (
+        usual,
+        prop::collection::vec((0..20_i32, any::<i64>(), any::<bool>()), 1..40),
+    )
+        .prop_map(|(usual, changes)| {
+            let change = |(id, value, drops): (i32, i64, bool)| {
+                let mut map = usual.clone();
+                map.values_mut()
+                    .for_each(|v| *v = value.wrapping_add(*v >> (value & 63)));
+                match (id, drops) {
+                    (1..8, true) => drop(map.remove(&id)),
+                    (1..8, false) => drop(map.insert(id, value)),
+                    _ => {}
+                }
+                (map, value)
+            };
+            changes.into_iter().map(change).collect()
+        })
+}
+
+proptest! {
+    #[test]
+    fn projected_metrics_are_what_was_written(
+        maps in alike(),
+        projected in prop::collection::btree_set(prop_oneof![1..8_i32, 60..70_i32], 1..4),
+    ) {
+        use crate::manifest::data_file::{DataContent, FileFormat, PartitionTuple};
+        let mut writer = ManifestWriter::new(options(FormatVersion::V2, ManifestContent::Data)).unwrap();
+        for (map, value) in &maps {
+            let mut file = DataFile::new(DataContent::Data, "f", FileFormat::Parquet);
+            file.partition = PartitionTuple(vec![None; 18]);
+            file.record_count = *value;
+            file.value_counts = map.clone();
+            file.upper_bounds = map.iter().map(|(id, v)| (*id, v.to_string().into_bytes())).collect();
+            writer.added(&file, None).unwrap();
+        }
+        let (bytes, _) = writer.finish("m").unwrap();
+        let columns = reader::decode(&bytes, None, &MetricsProjection::fields(projected.clone())).unwrap();
+        for (row, (map, value)) in maps.iter().enumerate() {
+            prop_assert_eq!(columns.record_count(row), *value);
+            for id in &projected {
+                let metrics = columns.metrics_of(*id);
+                prop_assert_eq!(metrics.and_then(|m| m.value_count.get(row)), map.get(id).copied());
+                let bound = metrics.and_then(|m| m.upper_bound.get(row)).map(<[u8]>::to_vec);
+                prop_assert_eq!(bound, map.get(id).map(|v| v.to_string().into_bytes()));
+            }
+        }
+    }
+}
+
 #[test]
 fn every_codec_reads_back() {
     let codecs = [
