@@ -53,7 +53,9 @@ impl<'a> Requirements<'a> {
     fn add(&mut self, update: &'a TableUpdate) {
         let base = self.base;
         match update {
-            TableUpdate::SetSnapshotRef { name, .. } => self.ref_unchanged(name),
+            TableUpdate::SetSnapshotRef { name, .. } | TableUpdate::RemoveSnapshotRef(name) => self.ref_unchanged(name),
+            // What another writer moved a ref to may be what is removed. (Java requires nothing.)
+            TableUpdate::RemoveSnapshots(_) => base.refs.keys().for_each(|name| self.ref_unchanged(name)),
             TableUpdate::AddSchema(_) => {
                 self.require(TableRequirement::LastAssignedFieldIdMatch(base.last_column_id));
             }
@@ -116,6 +118,62 @@ impl<'a> Requirements<'a> {
     fn require(&mut self, requirement: TableRequirement) {
         if !self.found.contains(&requirement) {
             self.found.push(requirement);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::spec::snapshot::SnapshotRef;
+    use crate::update::test_tables::{changed, snapshot, try_changed, two_columns};
+
+    fn set(name: &str, reference: SnapshotRef) -> TableUpdate {
+        let name = name.to_string();
+        TableUpdate::SetSnapshotRef { name, reference }
+    }
+
+    #[test]
+    fn snapshots_are_removed_only_where_no_ref_has_moved() {
+        let updates = vec![
+            TableUpdate::AddSnapshot(snapshot(1, None, 1)),
+            TableUpdate::AddSnapshot(snapshot(2, Some(1), 2)),
+            set(MAIN_BRANCH, SnapshotRef::branch(2)),
+            set("t", SnapshotRef::tag(2)),
+            set("gone", SnapshotRef::branch(1)),
+        ];
+        let base = changed(&two_columns(), &(updates, vec![]));
+        let unmoved = |requirements: &[TableRequirement]| -> BTreeMap<String, Option<i64>> {
+            let refs = requirements.iter().filter_map(|requirement| match requirement {
+                TableRequirement::RefSnapshotIdMatch { name, snapshot_id } => Some((name.clone(), *snapshot_id)),
+                _ => None,
+            });
+            refs.collect()
+        };
+        let remove_ref = vec![TableUpdate::RemoveSnapshotRef("gone".into())];
+        let required = requirements_for_update(&base, &remove_ref);
+        assert_eq!(unmoved(&required), BTreeMap::from([("gone".into(), Some(1))]));
+        assert!(unmoved(&requirements_for_replace(&base, &remove_ref)).is_empty());
+
+        let mut expire = remove_ref;
+        expire.push(TableUpdate::RemoveSnapshots(vec![1]));
+        let required = requirements_for_update(&base, &expire);
+        let all = [("gone", 1), (MAIN_BRANCH, 2), ("t", 2)].map(|(name, id)| (name.to_string(), Some(id)));
+        assert_eq!(unmoved(&required), BTreeMap::from(all));
+        let change = (expire, required);
+        assert!(changed(&base, &change).snapshot_by_id(1).is_none());
+        // Rolled back, tagged: by writers that were not seen.
+        for meanwhile in [
+            set(MAIN_BRANCH, SnapshotRef::branch(1)),
+            set("t", SnapshotRef::tag(1)),
+            set("new", SnapshotRef::tag(1)),
+        ] {
+            let moved = changed(&base, &(vec![meanwhile.clone()], vec![]));
+            let error = try_changed(&moved, &change).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Conflict, "{meanwhile:?}");
         }
     }
 }

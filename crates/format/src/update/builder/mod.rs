@@ -59,6 +59,8 @@ struct Changes {
     /// Positions in the snapshot log of entries whose time is that of the build.
     undated_log_entries: Vec<usize>,
     snapshots_removed: bool,
+    /// Refs that went with their snapshot and were not named since.
+    dangling_refs: BTreeSet<String>,
     keys_added: bool,
 }
 
@@ -180,7 +182,7 @@ impl MetadataBuilder {
     /// Finishes: the new metadata as of `now_ms`, or the base as it was when nothing changed.
     ///
     /// # Errors
-    /// `Validation` when the state as a whole breaks a rule.
+    /// `Validation` when the state as a whole breaks a rule, `Conflict` when a removed snapshot has a ref.
     pub fn build(mut self, now_ms: i64) -> Result<TableMetadata> {
         if let (Some(base), false) = (&self.base, self.changes.any) {
             return Ok(base.as_ref().clone());
@@ -189,6 +191,7 @@ impl MetadataBuilder {
             self.complete_new_table()?;
         }
         self.state.table_uuid.get_or_insert_with(uuid::Uuid::new_v4);
+        self.check_dangling_refs()?;
         self.check_whole()?;
         self.finish_history(now_ms)?;
         Ok(self.state)

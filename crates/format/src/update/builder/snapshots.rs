@@ -70,11 +70,13 @@ impl MetadataBuilder {
             });
         }
         self.state.refs.insert(name.to_string(), reference.clone());
+        self.changes.dangling_refs.remove(name);
         self.changes.any = true;
         Ok(())
     }
 
     pub(super) fn remove_ref(&mut self, name: &str) {
+        self.changes.dangling_refs.remove(name);
         if name == MAIN_BRANCH {
             self.state.current_snapshot_id = None;
         }
@@ -82,6 +84,8 @@ impl MetadataBuilder {
     }
 
     /// Removes snapshots, their statistics, and the refs to them; ids not there are ignored.
+    ///
+    /// Refs must be removed or moved by name too, before or after: else they are those of writers that were not seen.
     pub(super) fn remove_snapshots(&mut self, ids: &[i64]) {
         let ids: HashSet<i64> = ids.iter().copied().collect();
         let state = &mut self.state;
@@ -99,16 +103,36 @@ impl MetadataBuilder {
         let refs = self.state.refs.iter();
         let dangling = refs.filter(|(_, reference)| ids.contains(&reference.snapshot_id));
         let dangling: Vec<String> = dangling.map(|(name, _)| name.clone()).collect();
-        dangling.iter().for_each(|name| self.remove_ref(name));
+        for name in dangling {
+            self.remove_ref(&name);
+            self.changes.dangling_refs.insert(name);
+        }
+    }
+
+    /// Fails when a ref went only because its snapshot was removed. (Java drops such refs, but its own changes name
+    /// them; what they don't name was made or moved by another writer meanwhile.)
+    pub(super) fn check_dangling_refs(&self) -> Result<()> {
+        match self.changes.dangling_refs.first() {
+            Some(name) => Err(Error::conflict(format!(
+                "ref '{name}' points to a snapshot that is removed"
+            ))),
+            None => Ok(()),
+        }
     }
 }
 
 /// The table's next row id after a v3 snapshot took its own (spec, "Row Lineage Assignment").
 fn next_row_id(snapshot: &Snapshot, next_row_id: i64) -> Result<i64> {
     let id = snapshot.snapshot_id;
-    let missing = |what: &str| Error::validation(format!("snapshot {id} has no {what}, format version 3 needs it"));
-    let first = snapshot.first_row_id.ok_or_else(|| missing("first-row-id"))?;
-    let added = snapshot.added_rows.ok_or_else(|| missing("added-rows"))?;
+    // A snapshot that was made before another writer upgraded the table can be made anew.
+    let outdated = || {
+        Error::conflict(format!(
+            "snapshot {id} has no first-row-id, which format version 3 needs"
+        ))
+    };
+    let missing = || Error::validation(format!("snapshot {id} has no added-rows, which format version 3 needs"));
+    let first = snapshot.first_row_id.ok_or_else(outdated)?;
+    let added = snapshot.added_rows.ok_or_else(missing)?;
     if first < next_row_id {
         return Err(Error::conflict(format!(
             "snapshot {id} has first-row-id {first}, but row ids below {next_row_id} were given already"

@@ -37,12 +37,9 @@ fn v3_row_ids_are_given_once() {
     assert_eq!(two.next_row_id, 10);
     let stale = change(&one, &[TableUpdate::AddSnapshot(with_rows(2, 2, Some(9), Some(1)))]);
     assert_eq!(kind(stale), ErrorKind::Conflict);
-    for (first, added) in [
-        (None, Some(1)),
-        (Some(10), None),
-        (Some(10), Some(-1)),
-        (Some(i64::MAX), Some(1)),
-    ] {
+    let before_upgrade = change(&one, &[TableUpdate::AddSnapshot(with_rows(2, 2, None, None))]);
+    assert_eq!(kind(before_upgrade), ErrorKind::Conflict);
+    for (first, added) in [(Some(10), None), (Some(10), Some(-1)), (Some(i64::MAX), Some(1))] {
         let wrong = change(&one, &[TableUpdate::AddSnapshot(with_rows(2, 2, first, added))]);
         assert_eq!(kind(wrong), ErrorKind::Validation, "{first:?} {added:?}");
     }
@@ -108,9 +105,16 @@ fn removing_snapshots_removes_refs_and_statistics() {
     )
     .unwrap();
     assert_eq!((base.refs.len(), base.statistics.len()), (2, 1));
-    let emptied = change(&base, &[TableUpdate::RemoveSnapshots(vec![1, 99])]).unwrap();
+    let remove = || TableUpdate::RemoveSnapshots(vec![1, 99]);
+    let unname = |name: &str| TableUpdate::RemoveSnapshotRef(name.into());
+    let emptied = change(&base, &[unname("t"), remove(), unname(MAIN_BRANCH)]).unwrap();
     assert!(emptied.refs.is_empty() && emptied.statistics.is_empty() && emptied.snapshot_log.is_empty());
     assert_eq!((emptied.current_snapshot_id, emptied.last_sequence_number), (None, 1));
+    // A tag that the change does not know of is another writer's.
+    assert_eq!(
+        kind(change(&base, &[unname(MAIN_BRANCH), remove()])),
+        ErrorKind::Conflict
+    );
     let unchanged = change(&base, &[TableUpdate::RemoveSnapshots(vec![99])]).unwrap();
     assert_eq!(unchanged, base);
 }
