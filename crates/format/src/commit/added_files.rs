@@ -1,12 +1,13 @@
 //! The files a change adds: checks them and writes them into new manifests.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::attempt::Attempt;
 use super::change::{AddedDeleteFile, Change};
 use super::file_key::FileSet;
 use super::manifest_output::ManifestOutput;
+use super::path_set::PathSet;
 use super::summary::SummaryBuilder;
 use crate::error::{Error, Result};
 use crate::manifest::data_file::{DataContent, DataFile};
@@ -35,16 +36,16 @@ pub(crate) fn check(change: &mut Change, base: &TableMetadata) -> Result<()> {
         }
         check_partition(file, base)?;
     }
-    let mut vectors = HashSet::new();
+    let mut vectors = PathSet::default();
     for added in &change.added.deletes {
         let file = added.file.as_ref();
         check_delete_file(file, base.format_version)?;
         check_partition(file, base)?;
-        let referenced = file.referenced_data_file.as_deref();
+        let referenced = file.referenced_data_file.as_deref().unwrap_or_default();
         if file.is_deletion_vector() && !vectors.insert(referenced) {
             return Err(Error::validation(format!(
                 "two deletion vectors for one data file: {}",
-                referenced.unwrap_or_default()
+                referenced
             )));
         }
     }

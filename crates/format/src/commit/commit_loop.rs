@@ -35,6 +35,8 @@ struct Run<'a> {
     options: &'a CommitOptions,
     origin: Origin,
     work: Vec<Work>,
+    /// What attempts that were told they lost would have committed.
+    lost: Vec<Prepared>,
 }
 
 /// What one attempt commits.
@@ -74,6 +76,7 @@ pub(crate) async fn run(
         options,
         work: work.collect(),
         origin: transaction.origin,
+        lost: Vec::new(),
     };
     let ident = run.ident().clone();
     run.repeat()
@@ -101,19 +104,12 @@ impl Run<'_> {
                     return Err(error);
                 }
             };
+            if let Some(prepared) = self.found_in(&table) {
+                return Ok(self.succeed(table, prepared, attempts - 1, begun).await);
+            }
             let policy = self.options.retry.unwrap_or(settings.retry);
             match Box::pin(self.attempt(&table, &settings)).await {
-                Ok((table, prepared)) => {
-                    let outcome = CommitOutcome {
-                        table,
-                        snapshot_ids: prepared.snapshot_ids.clone(),
-                        attempts,
-                        duration: begun.elapsed(),
-                    };
-                    self.clean_after_success(&outcome.table, &prepared).await;
-                    self.report(&outcome);
-                    return Ok(outcome);
-                }
+                Ok((table, prepared)) => return Ok(self.succeed(table, prepared, attempts, begun).await),
                 Err(Failure::Lost(error)) if self.may_repeat() && policy.allows_another(attempts, begun.elapsed()) => {
                     let wait = policy.wait(attempts);
                     tracing::info!(table = %self.ident(), %error, attempts, ?wait, "commit lost a race, trying again");
@@ -126,6 +122,28 @@ impl Run<'_> {
                 Err(Failure::Unknown(error)) => return Err(error),
             }
         }
+    }
+
+    /// The earlier attempt that committed after all: a request that is sent twice on the way loses to itself.
+    fn found_in(&mut self, table: &Table) -> Option<Prepared> {
+        let found = self.lost.iter().position(|prepared| {
+            let mut snapshots = added_snapshots(&prepared.commit);
+            // Attempts share ids; their lists differ.
+            snapshots.any(|ours| is_in(&table.metadata, ours))
+        });
+        found.map(|position| self.lost.swap_remove(position))
+    }
+
+    async fn succeed(&self, table: Table, prepared: Prepared, attempts: u32, begun: Instant) -> CommitOutcome {
+        self.clean_after_success(&table, &prepared).await;
+        let outcome = CommitOutcome {
+            table,
+            snapshot_ids: prepared.snapshot_ids,
+            attempts,
+            duration: begun.elapsed(),
+        };
+        self.report(&outcome);
+        outcome
     }
 
     /// A table that is created has no newer state to try again on.
@@ -168,8 +186,11 @@ impl Run<'_> {
             Err(error) => error,
         };
         match error.kind() {
-            ErrorKind::Conflict => Err(Failure::Lost(error)),
-            ErrorKind::CommitStateUnknown | ErrorKind::Io => self.look_into(error, prepared, settings).await,
+            ErrorKind::Conflict => {
+                self.lost.push(prepared);
+                Err(Failure::Lost(error))
+            }
+            ErrorKind::CommitStateUnknown | ErrorKind::Io => self.look_into(error, prepared, table, settings).await,
             _ => Err(Failure::Sure(error)),
         }
     }
@@ -179,6 +200,7 @@ impl Run<'_> {
         &self,
         error: Error,
         prepared: Prepared,
+        base: &Table,
         settings: &CommitSettings,
     ) -> Result<(Table, Prepared), Failure> {
         let sought = Sought {
@@ -188,6 +210,7 @@ impl Run<'_> {
                 Origin::Create(table) => table.metadata.table_uuid,
                 _ => None,
             },
+            base_location: base.metadata_location.as_deref(),
         };
         let status = status_check::check(self.catalog, self.ident(), &settings.status_check, sought).await;
         match status {
@@ -248,16 +271,8 @@ impl Run<'_> {
 
     /// Deletes what earlier attempts wrote and the committed snapshots don't use.
     async fn clean_after_success(&self, table: &Table, prepared: &Prepared) {
-        let lists = prepared.commit.updates.iter().filter_map(|update| match update {
-            TableUpdate::AddSnapshot(snapshot) => Some(snapshot),
-            _ => None,
-        });
         // Other writers may have removed the snapshot again, but another list under its id means trouble.
-        let is_ours = |ours: &Snapshot| match table.metadata.snapshot_by_id(ours.snapshot_id) {
-            Some(theirs) => list_of(theirs) == list_of(ours),
-            None => false,
-        };
-        if lists.into_iter().all(is_ours) {
+        if added_snapshots(&prepared.commit).all(|ours| is_in(&table.metadata, ours)) {
             delete_unreachable(&table.io, self.written(), &prepared.reachable).await;
         }
     }
@@ -287,6 +302,19 @@ impl Run<'_> {
 
 fn another_table() -> Error {
     Error::validation("the table was dropped meanwhile and another has its name")
+}
+
+fn added_snapshots(commit: &TableCommit) -> impl Iterator<Item = &Snapshot> {
+    commit.updates.iter().filter_map(|update| match update {
+        TableUpdate::AddSnapshot(snapshot) => Some(snapshot),
+        _ => None,
+    })
+}
+
+/// Whether the table has this snapshot with this list.
+fn is_in(metadata: &TableMetadata, ours: &Snapshot) -> bool {
+    let theirs = metadata.snapshot_by_id(ours.snapshot_id);
+    theirs.is_some_and(|theirs| list_of(theirs) == list_of(ours))
 }
 
 fn list_of(snapshot: &Snapshot) -> Option<&str> {

@@ -1,10 +1,9 @@
 //! At most one deletion vector per data file (spec, "Deletion Vectors").
 
-use std::collections::HashSet;
-
 use super::attempt::Attempt;
 use super::change::Change;
 use super::partition_set::PartitionSet;
+use super::path_set::PathSet;
 use crate::error::{Error, Result};
 use crate::manifest::columns::MetricsProjection;
 use crate::manifest::manifest_file::ManifestFile;
@@ -22,7 +21,7 @@ pub(crate) async fn check_unique(attempt: &Attempt<'_>, change: &Change, manifes
     if vectors.is_empty() {
         return Ok(());
     }
-    let targets: HashSet<&str> = vectors
+    let targets: PathSet = vectors
         .iter()
         .filter_map(|d| d.file.referenced_data_file.as_deref())
         .collect();

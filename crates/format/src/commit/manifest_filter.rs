@@ -1,7 +1,9 @@
 //! Takes removed files out of existing manifests (Java: `ManifestFilterManager`).
 //!
 //! A manifest that cannot hold a removed file is kept as it is, unread if its summaries allow. Results are kept over
-//! attempts: manifests are immutable, so the same one is filtered the same way again.
+//! attempts: manifests are immutable, so the same one is filtered the same way again. The same one means all that its
+//! list says of it: others may have given it row ids since, and a manifest of an earlier step of this transaction gets
+//! another sequence number in every attempt.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -10,6 +12,7 @@ use super::attempt::Attempt;
 use super::file_key::FileSet;
 use super::manifest_output::ManifestOutput;
 use super::partition_set::PartitionSet;
+use super::path_set::PathSet;
 use super::row_filter::RowFilter;
 use super::summary::SummaryBuilder;
 use crate::error::{Error, Result, ResultExt};
@@ -44,7 +47,7 @@ pub(crate) struct Removals {
     /// Delete files of lower data sequence numbers apply to nothing.
     pub(crate) deletes_before: i64,
     /// Data files removed by this commit: deletion vectors for them go too.
-    pub(crate) vanished: HashSet<Arc<str>>,
+    pub(crate) vanished: PathSet,
     /// What happens on a removal.
     pub(crate) on_removal: OnRemoval,
 }
@@ -58,7 +61,7 @@ impl Default for Removals {
             dropped: PartitionSet::default(),
             rows: None,
             deletes_before: 0,
-            vanished: HashSet::new(),
+            vanished: PathSet::default(),
             on_removal: OnRemoval::Remove,
         }
     }
@@ -79,8 +82,10 @@ pub(crate) struct Filtered {
 #[derive(Debug)]
 pub(crate) struct ManifestFilter {
     content: ManifestContent,
-    results: HashMap<String, Filtered>,
-    vanished: HashSet<Arc<str>>,
+    results: HashMap<ManifestFile, Filtered>,
+    /// What the results rest on besides the change itself.
+    vanished: PathSet,
+    deletes_before: i64,
 }
 
 impl ManifestFilter {
@@ -89,7 +94,8 @@ impl ManifestFilter {
         ManifestFilter {
             content,
             results: HashMap::new(),
-            vanished: HashSet::new(),
+            vanished: PathSet::default(),
+            deletes_before: 0,
         }
     }
 
@@ -106,13 +112,15 @@ impl ManifestFilter {
         manifests: &[ManifestFile],
         removals: &Removals,
     ) -> Result<Vec<Filtered>> {
-        if self.vanished != removals.vanished {
+        // Deletes that were needless for newer data files may apply to older ones; not the other way round.
+        if self.vanished != removals.vanished || removals.deletes_before < self.deletes_before {
             self.vanished.clone_from(&removals.vanished);
             self.results.clear();
         }
+        self.deletes_before = removals.deletes_before;
         let mut to_read = Vec::new();
         for manifest in manifests {
-            if !self.results.contains_key(&manifest.manifest_path) && self.may_remove(attempt, manifest, removals)? {
+            if !self.results.contains_key(manifest) && self.may_remove(attempt, manifest, removals)? {
                 to_read.push(manifest.clone());
             }
         }
@@ -122,9 +130,9 @@ impl ManifestFilter {
         };
         for entries in attempt.entries(to_read, &projection).await? {
             let filtered = self.apply(attempt, output, &entries, removals).await?;
-            self.results.insert(entries.manifest.manifest_path.clone(), filtered);
+            self.results.insert(entries.manifest.as_ref().clone(), filtered);
         }
-        let result = |manifest: &ManifestFile| match self.results.get(&manifest.manifest_path) {
+        let result = |manifest: &ManifestFile| match self.results.get(manifest) {
             Some(filtered) => filtered.clone(),
             None => kept(manifest),
         };
@@ -228,7 +236,7 @@ fn is_needless(entries: &ManifestEntries, i: usize, removals: &Removals) -> bool
         return true;
     }
     let referenced = || columns.referenced_data_file.get(i);
-    columns.is_deletion_vector(i) && referenced().is_some_and(|path| removals.vanished.contains(path))
+    columns.is_deletion_vector(i) && referenced().is_some_and(|path| removals.vanished.surely_contains(path))
 }
 
 fn kept(manifest: &ManifestFile) -> Filtered {

@@ -8,10 +8,10 @@ use crate::error::Result;
 use crate::manifest::data_file::ManifestStatus;
 use crate::manifest::manifest_file::{ManifestContent, ManifestFile};
 
-/// Merges made so far, by the locations of what was merged. Kept over attempts.
+/// Merges made so far, by what was merged, as its list told of it. Kept over attempts.
 #[derive(Debug, Default)]
 pub(crate) struct ManifestMerge {
-    merged: HashMap<Vec<String>, ManifestFile>,
+    merged: HashMap<Vec<ManifestFile>, ManifestFile>,
 }
 
 impl ManifestMerge {
@@ -56,8 +56,7 @@ impl ManifestMerge {
         output: &mut ManifestOutput,
         bin: &[ManifestFile],
     ) -> Result<ManifestFile> {
-        let key: Vec<String> = bin.iter().map(|m| m.manifest_path.clone()).collect();
-        if let Some(merged) = self.merged.get(&key) {
+        if let Some(merged) = self.merged.get(bin) {
             return Ok(merged.clone());
         }
         let (spec_id, content) = match bin.first() {
@@ -82,7 +81,7 @@ impl ManifestMerge {
             }
         }
         let merged = output.store(attempt, writer).await?;
-        self.merged.insert(key, merged.clone());
+        self.merged.insert(bin.to_vec(), merged.clone());
         Ok(merged)
     }
 }

@@ -29,6 +29,7 @@ mod manifest_filter;
 mod manifest_merge;
 mod manifest_output;
 mod partition_set;
+mod path_set;
 mod producer;
 mod row_filter;
 mod snapshot_ids;

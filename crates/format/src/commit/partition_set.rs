@@ -82,8 +82,19 @@ fn summary_may_hold(summary: &FieldSummary, primitive: &PrimitiveType, value: Op
     let (Some(lower), Some(upper)) = (bound(lower), bound(upper)) else {
         return true;
     };
+    if let (Value::Uuid(value), Value::Uuid(lower), Value::Uuid(upper)) = (value, &lower, &upper) {
+        return uuids_may_hold(value, lower, upper);
+    }
     value_order::compare(value, &lower, primitive) != Ordering::Less
         && value_order::compare(value, &upper, primitive) != Ordering::Greater
+}
+
+/// Uuids order by unsigned bytes, but Java orders them as two signed longs. In that order the first halves are still
+/// right within one sign; bounds of both signs are the wrong way round and prove nothing.
+fn uuids_may_hold(value: &[u8; 16], lower: &[u8; 16], upper: &[u8; 16]) -> bool {
+    let half = |uuid: &[u8; 16]| u128::from_be_bytes(*uuid) >> 64;
+    let (lower, upper) = (half(lower), half(upper));
+    lower > upper || (lower..=upper).contains(&half(value))
 }
 
 #[cfg(test)]
@@ -107,5 +118,50 @@ mod tests {
         assert!(set.contains(1, &tuple(&[Some(Value::Float(f32::NAN))])));
         assert!(!set.contains(1, &tuple(&[Some(Value::string("ab"))])));
         assert!(!set.contains(2, &tuple(&[])));
+    }
+
+    #[test]
+    fn uuid_summaries_are_believed_in_either_order() {
+        use crate::manifest::manifest_file::ManifestContent;
+        use crate::spec::types::NestedField;
+        let uuid = |high: u64, low: u64| (u128::from(high) << 64 | u128::from(low)).to_be_bytes();
+        let partition_type = StructType::new(vec![NestedField::optional(1000, "u", PrimitiveType::Uuid)]);
+        let may_hold = |lower: [u8; 16], upper: [u8; 16], value| {
+            let summary = FieldSummary {
+                contains_null: false,
+                contains_nan: None,
+                lower_bound: Some(lower.to_vec()),
+                upper_bound: Some(upper.to_vec()),
+            };
+            let manifest = ManifestFile {
+                manifest_path: "m".into(),
+                manifest_length: 1,
+                partition_spec_id: 0,
+                content: ManifestContent::Data,
+                sequence_number: 1,
+                min_sequence_number: 1,
+                added_snapshot_id: Some(1),
+                added_files_count: Some(1),
+                existing_files_count: Some(0),
+                deleted_files_count: Some(0),
+                added_rows_count: Some(1),
+                existing_rows_count: Some(0),
+                deleted_rows_count: Some(0),
+                partitions: vec![summary],
+                key_metadata: None,
+                first_row_id: None,
+            };
+            let set = PartitionSet::new([(0, &tuple(&[Some(Value::Uuid(value))]))]);
+            set.may_be_in(&manifest, &partition_type)
+        };
+        let negative = uuid(0x9000_0000_0000_0000, 0);
+        let positive = uuid(0x7000_0000_0000_0000, 0);
+        for value in [negative, positive, uuid(0, 0), uuid(u64::MAX, 0)] {
+            assert!(may_hold(negative, positive, value), "signed order: {value:x?}");
+        }
+        assert!(!may_hold(uuid(1, 0), uuid(2, 0), uuid(3, 0)));
+        assert!(!may_hold(uuid(1, 0), uuid(2, 0), uuid(0, 0)));
+        // The second halves may be the wrong way round.
+        assert!(may_hold(uuid(1, u64::MAX), uuid(1, 1), uuid(1, 0)));
     }
 }

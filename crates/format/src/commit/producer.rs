@@ -241,7 +241,7 @@ impl Producer {
             named: FileSet::new(removed.deletes.iter().map(AsRef::as_ref)),
             named_partitions: PartitionSet::new(removed.deletes.iter().map(|f| (f.spec_id, &f.partition))),
             deletes_before: sequence_numbers.fold(attempt.base.last_sequence_number, i64::min),
-            vanished: vanished.map(|file| Arc::clone(&file.file_path)).collect(),
+            vanished: vanished.map(|file| file.file_path.as_ref()).collect(),
             ..self.common_removals(attempt)?
         };
         let output = output(&mut self.output)?;

@@ -2,7 +2,7 @@
 //! `RewriteManifestsSparkAction`).
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::attempt::Attempt;
 use super::change::{Change, ChangeKind};
@@ -46,7 +46,7 @@ pub fn rewrite_manifests(rewrite: ManifestRewrite) -> Change {
 /// Rewrites and keeps the result over attempts.
 #[derive(Debug, Default)]
 pub(crate) struct ManifestRewriter {
-    replaced: Vec<String>,
+    replaced: HashSet<ManifestFile>,
     created: Vec<ManifestFile>,
     entries: usize,
 }
@@ -63,16 +63,14 @@ impl ManifestRewriter {
         if let Some(paths) = &rewrite.paths {
             require_present(paths, &existing)?;
         }
-        let is_current = |path: &String| existing.iter().any(|m| m.manifest_path == *path);
-        // What was rewritten for a lost race is good as long as all of it is still there.
-        if self.replaced.is_empty() || !self.replaced.iter().all(is_current) {
+        // What was rewritten for a lost race is good as long as all of it is still there, with the same sequence numbers
+        // and row ids.
+        let current: HashSet<&ManifestFile> = existing.iter().collect();
+        if self.replaced.is_empty() || !self.replaced.iter().all(|m| current.contains(m)) {
             let selected: Vec<&ManifestFile> = existing.iter().filter(|m| is_selected(rewrite, m)).collect();
             self.rewrite_selected(attempt, output, rewrite, &selected).await?;
         }
-        let kept: Vec<ManifestFile> = existing
-            .into_iter()
-            .filter(|m| !self.replaced.contains(&m.manifest_path))
-            .collect();
+        let kept: Vec<ManifestFile> = existing.into_iter().filter(|m| !self.replaced.contains(m)).collect();
         let properties = [
             ("manifests-created", self.created.len()),
             ("manifests-kept", kept.len()),
@@ -107,7 +105,7 @@ impl ManifestRewriter {
                 entries.sort_by(|a, b| compare_tuples(&a.data_file.partition, &b.data_file.partition, &partition_type));
             }
             self.write(attempt, output, (spec_id, content), &entries).await?;
-            self.replaced.extend(manifests.iter().map(|m| m.manifest_path.clone()));
+            self.replaced.extend(manifests.into_iter().cloned());
         }
         Ok(())
     }

@@ -11,11 +11,12 @@ use crate::expr::residual::Residual;
 use crate::expr::strict_metrics::StrictMetricsEvaluator;
 use crate::expr::{BoundPredicate, CaseSensitivity, Predicate};
 use crate::manifest::columns::{ManifestColumns, MetricsProjection};
-use crate::manifest::data_file::DataFile;
+use crate::manifest::data_file::{DataContent, DataFile};
 use crate::manifest::manifest_file::ManifestFile;
 use crate::spec::partition::PartitionSpec;
 use crate::spec::schema::SchemaRef;
 use crate::spec::table_metadata::TableMetadata;
+use crate::spec::types::FieldId;
 
 /// A bound filter.
 #[derive(Debug)]
@@ -47,7 +48,8 @@ impl RowFilter {
         Ok(evaluator.may_match_summaries(&manifest.partitions))
     }
 
-    /// For every entry of a manifest, how many of its file's rows match.
+    /// For every entry of a manifest, how many of its file's rows match. Of a delete file: how many of the rows that it
+    /// deletes. Its metrics tell that for key columns only: others hold what some deleted row once was.
     pub(crate) fn evaluate(
         &self,
         base: &TableMetadata,
@@ -83,6 +85,12 @@ impl RowFilter {
                     *verdict = verdict_of(rest, may, all);
                 }
             }
+            let ids = rest.field_ids();
+            for (i, verdict) in verdicts.iter_mut().enumerate() {
+                if mine.get(i) == Some(&true) && !tells_by_metrics(columns, i, &ids) {
+                    *verdict = verdict_of(rest, true, false);
+                }
+            }
         }
         Ok(verdicts)
     }
@@ -94,6 +102,18 @@ impl RowFilter {
         let may = InclusiveMetricsEvaluator::new(&rest).may_match(file);
         let all = StrictMetricsEvaluator::new(&rest).all_match(file);
         Ok(verdict_of(&rest, may, all))
+    }
+}
+
+/// Whether metrics of these columns tell which rows the entry's file holds or deletes.
+fn tells_by_metrics(columns: &ManifestColumns, i: usize, ids: &[FieldId]) -> bool {
+    match columns.content(i) {
+        DataContent::Data => true,
+        DataContent::PositionDeletes => false,
+        DataContent::EqualityDeletes => {
+            let keys = columns.equality_ids.get(i);
+            ids.iter().all(|id| keys.contains(&i64::from(*id)))
+        }
     }
 }
 

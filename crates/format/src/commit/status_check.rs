@@ -1,10 +1,12 @@
 //! Finds out what became of a commit whose answer was lost (Java: `BaseMetastoreOperations.checkCommitStatus`).
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::retry::RetryPolicy;
 use crate::catalog::{Catalog, Table, TableIdent};
 use crate::error::ErrorKind;
+use crate::spec::snapshot::Snapshot;
 use crate::spec::table_metadata::{FormatVersion, TableMetadata};
 use crate::update::TableUpdate;
 
@@ -17,7 +19,7 @@ pub(crate) enum CommitStatus {
     Failed,
     /// It is not there, but a request under way might still bring it.
     Missing,
-    /// The table could not be loaded.
+    /// The table could not be loaded, or does not tell.
     Unknown,
 }
 
@@ -30,6 +32,8 @@ pub(crate) struct Sought<'a> {
     pub(crate) snapshot_ids: &'a [i64],
     /// The uuid of a table it would have created.
     pub(crate) created_uuid: Option<uuid::Uuid>,
+    /// The metadata file of the table it was made for.
+    pub(crate) base_location: Option<&'a str>,
 }
 
 /// Loads the table until it can be told.
@@ -44,7 +48,11 @@ pub(crate) async fn check(
     loop {
         match catalog.load_table(ident).await {
             Ok(table) => return judge(table, sought),
-            Err(error) if error.kind() == ErrorKind::NotFound => return CommitStatus::Missing,
+            Err(error) if error.kind() == ErrorKind::NotFound => match sought.created_uuid {
+                Some(_) => return CommitStatus::Missing,
+                // Dropped meanwhile: before or after the commit, nobody knows.
+                None => return CommitStatus::Unknown,
+            },
             Err(error) => tracing::warn!(table = %ident, %error, attempt, "cannot check if the commit happened"),
         }
         if !policy.allows_another(attempt, begun.elapsed()) {
@@ -63,15 +71,17 @@ fn judge(table: Table, sought: Sought<'_>) -> CommitStatus {
             false => CommitStatus::Missing,
         };
     }
-    // Without a snapshot there is nothing to recognise the commit by.
+    // Without a snapshot there is nothing to recognise the commit by, unless nothing at all has happened.
     if sought.snapshot_ids.is_empty() {
-        return CommitStatus::Missing;
+        return match table.metadata_location.as_deref() {
+            Some(location) if Some(location) == sought.base_location => CommitStatus::Missing,
+            _ => CommitStatus::Unknown,
+        };
     }
-    if sought
-        .snapshot_ids
-        .iter()
-        .all(|id| metadata.snapshot_by_id(*id).is_some())
-    {
+    // Snapshots come all together, but others may have built on them and expired some since.
+    let is_ours = |id: i64| sought.snapshot_ids.contains(&id);
+    let is_known = |s: &Arc<Snapshot>| is_ours(s.snapshot_id) || s.parent_snapshot_id.is_some_and(is_ours);
+    if metadata.snapshots.iter().any(is_known) {
         return CommitStatus::Committed(Box::new(table));
     }
     if sought.updates.iter().any(|update| is_overtaken(update, metadata)) {
@@ -80,14 +90,18 @@ fn judge(table: Table, sought: Sought<'_>) -> CommitStatus {
     CommitStatus::Missing
 }
 
-/// Whether the update can never be applied any more: from v2 on, a snapshot with a parent whose sequence number others
-/// have passed is refused, however late the request arrives.
+/// Whether the update was not and never can be applied: from v2 on, another snapshot took the sequence number, and a
+/// snapshot with a parent whose number was passed is refused, however late the request arrives. That the number was
+/// passed is not enough: the snapshot may have been there and been expired since.
 fn is_overtaken(update: &TableUpdate, metadata: &TableMetadata) -> bool {
     match update {
         TableUpdate::AddSnapshot(snapshot) => {
             metadata.format_version >= FormatVersion::V2
                 && snapshot.parent_snapshot_id.is_some()
-                && snapshot.sequence_number <= metadata.last_sequence_number
+                && snapshot.sequence_number > 0
+                && metadata.snapshots.iter().any(|other| {
+                    other.sequence_number == snapshot.sequence_number && other.snapshot_id != snapshot.snapshot_id
+                })
         }
         _ => false,
     }

@@ -224,10 +224,10 @@ impl SummaryBuilder {
 /// Adds the caller's properties to a finished summary.
 ///
 /// # Errors
-/// `InvalidInput` when a property would replace a counted field.
+/// `InvalidInput` when a property would replace a counted field or the operation, which metadata keeps beside them.
 pub(crate) fn add_properties(summary: &mut Properties, properties: &Properties) -> Result<()> {
     for (key, value) in properties {
-        if summary.contains_key(key) {
+        if summary.contains_key(key) || key == "operation" {
             return Err(Error::invalid(format!(
                 "snapshot property '{key}' is reserved for the commit itself"
             )));
@@ -341,6 +341,8 @@ mod tests {
     fn counted_fields_cannot_be_replaced() {
         let mut summary = SummaryBuilder::default().build(0, PreviousTotals::Empty);
         let lie = Properties::from([("total-records".to_string(), "7".to_string())]);
+        assert!(add_properties(&mut summary, &lie).is_err());
+        let lie = Properties::from([("operation".to_string(), "append".to_string())]);
         assert!(add_properties(&mut summary, &lie).is_err());
         let fine = Properties::from([("wap.id".to_string(), "w1".to_string())]);
         add_properties(&mut summary, &fine).unwrap();

@@ -8,6 +8,7 @@ use super::attempt::Attempt;
 use super::change::{Change, RemovalsSeen, Scope, Validation};
 use super::manifest_filter::abbreviated;
 use super::partition_set::PartitionSet;
+use super::path_set::PathSet;
 use super::row_filter::RowFilter;
 use crate::deletes::index::{DeleteFileIndexBuilder, DeleteTarget};
 use crate::error::{Error, Result};
@@ -55,16 +56,15 @@ pub(crate) async fn validate(attempt: &Attempt<'_>, change: &Change, parent: Opt
 
 /// A data file cannot be removed and get deletes in one change.
 fn check_removed_and_deleted(change: &Change) -> Result<()> {
-    let mut referenced: HashSet<&str> = HashSet::new();
-    for validation in &change.validations {
-        if let Validation::DataFilesExist { paths, .. } = validation {
-            referenced.extend(paths.iter().map(|path| path.as_ref()));
-        }
-    }
+    let needed = change.validations.iter().flat_map(|validation| match validation {
+        Validation::DataFilesExist { paths, .. } => paths.as_slice(),
+        _ => &[],
+    });
     let deletes = change.added.deletes.iter();
-    referenced.extend(deletes.filter_map(|d| d.file.referenced_data_file.as_deref()));
+    let referenced = deletes.filter_map(|d| d.file.referenced_data_file.as_deref());
+    let referenced: PathSet = needed.map(AsRef::as_ref).chain(referenced).collect();
     let removed = change.removed.data.iter().map(|file| file.file_path.as_ref());
-    let both: Vec<&str> = removed.filter(|path| referenced.contains(path)).collect();
+    let both: Vec<&str> = removed.filter(|path: &&str| referenced.contains(path)).collect();
     if both.is_empty() {
         return Ok(());
     }
@@ -141,7 +141,7 @@ impl<'a> History<'a> {
                     RemovalsSeen::All => REMOVING_DATA,
                     RemovalsSeen::SkipDeletes => MOVING_DATA,
                 };
-                let needed: HashSet<&str> = paths.iter().map(|path| path.as_ref()).collect();
+                let needed: PathSet = paths.iter().map(AsRef::as_ref).collect();
                 let found = self
                     .data_files(operations, ManifestStatus::Deleted, scope, Some(&needed))
                     .await?;
@@ -165,7 +165,7 @@ impl<'a> History<'a> {
         operations: &[Operation],
         status: ManifestStatus,
         scope: &Scope,
-        among: Option<&HashSet<&str>>,
+        among: Option<&PathSet>,
     ) -> Result<Vec<Found>> {
         let newer = self.newer(operations, ManifestContent::Data).await?;
         let is_meant = |entries: &ManifestEntries, i: usize| {
@@ -238,7 +238,7 @@ impl<'a> History<'a> {
 
     async fn no_new_vectors(&self, scope: &Scope) -> Result<()> {
         let added = self.change.added.deletes.iter().filter(|d| d.file.is_deletion_vector());
-        let mine: HashSet<&str> = added.filter_map(|d| d.file.referenced_data_file.as_deref()).collect();
+        let mine: PathSet = added.filter_map(|d| d.file.referenced_data_file.as_deref()).collect();
         if mine.is_empty() {
             return Ok(());
         }
@@ -420,13 +420,13 @@ fn is_position_deletes(entries: &ManifestEntries, i: usize) -> bool {
 }
 
 /// Data files that position deletes might apply to.
-struct DeleteTargets<'a> {
-    paths: HashSet<&'a str>,
+struct DeleteTargets {
+    paths: PathSet,
     partitions: PartitionSet,
 }
 
-impl<'a> DeleteTargets<'a> {
-    fn new(files: &'a [Arc<DataFile>]) -> Self {
+impl DeleteTargets {
+    fn new(files: &[Arc<DataFile>]) -> Self {
         DeleteTargets {
             paths: files.iter().map(|file| file.file_path.as_ref()).collect(),
             partitions: PartitionSet::new(files.iter().map(|file| (file.spec_id, &file.partition))),

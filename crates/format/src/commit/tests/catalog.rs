@@ -9,6 +9,7 @@ use uuid::Uuid;
 use crate::catalog::{
     Catalog, Namespace, Purge, Table, TableCommit, TableCreation, TableIdent, View, ViewCommit, ViewCreation,
 };
+use crate::commit::{CommitOptions, Transaction};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::FileIo;
 use crate::spec::snapshot::Properties;
@@ -22,8 +23,12 @@ pub(crate) enum Fault {
     Pass,
     /// Refused as if another writer had won.
     Conflict,
+    /// Happens, but is refused as if another writer had won.
+    ConflictApplied,
     /// Happens, but the answer is lost.
     UnknownApplied,
+    /// Happens, but ends in a plain failure.
+    IoApplied,
     /// Does not happen, and the answer is lost.
     UnknownLost,
     /// Fails for good before it happens.
@@ -38,6 +43,7 @@ pub(crate) enum Fault {
 struct State {
     tables: BTreeMap<TableIdent, (TableMetadataRef, String)>,
     faults: VecDeque<Fault>,
+    rivals: VecDeque<Transaction>,
     blind: bool,
     commits: u32,
 }
@@ -60,6 +66,31 @@ impl TestCatalog {
     /// Lets the next commits fail like this.
     pub(crate) fn inject(&self, faults: impl IntoIterator<Item = Fault>) {
         self.state.lock().unwrap().faults.extend(faults);
+    }
+
+    /// Lets another writer commit this just before the next commit that no earlier rival met.
+    pub(crate) fn rival(&self, transaction: Transaction) {
+        self.state.lock().unwrap().rivals.push_back(transaction);
+    }
+
+    /// Lets the next rival commit, if there is one.
+    async fn let_rival_commit(&self) -> Result<()> {
+        let (rival, later, faults) = {
+            let mut state = self.state.lock().unwrap();
+            let Some(rival) = state.rivals.pop_front() else {
+                return Ok(());
+            };
+            (
+                rival,
+                std::mem::take(&mut state.rivals),
+                std::mem::take(&mut state.faults),
+            )
+        };
+        rival.commit(self, &CommitOptions::default()).await?;
+        let mut state = self.state.lock().unwrap();
+        state.rivals = later;
+        state.faults = faults;
+        Ok(())
     }
 
     /// Forgets faults that no commit met.
@@ -173,10 +204,19 @@ impl Catalog for TestCatalog {
             state.commits += 1;
             state.faults.pop_front().unwrap_or(Fault::Pass)
         };
+        self.let_rival_commit().await?;
         let unknown = || Error::new(ErrorKind::CommitStateUnknown, "the answer was lost");
         match fault {
             Fault::Pass => self.swap(commit).await,
             Fault::Conflict => Err(Error::conflict("another writer was first")),
+            Fault::ConflictApplied => {
+                self.swap(commit).await?;
+                Err(Error::conflict("another writer was first"))
+            }
+            Fault::IoApplied => {
+                self.swap(commit).await?;
+                Err(Error::new(ErrorKind::Io, "disk full"))
+            }
             Fault::UnknownApplied => {
                 self.swap(commit).await?;
                 Err(unknown())
@@ -189,9 +229,8 @@ impl Catalog for TestCatalog {
             }
             Fault::UnknownOvertaken => {
                 let other = crate::commit::append::fast_append([]);
-                let options = crate::commit::CommitOptions::default();
-                let transaction = crate::commit::Transaction::on(commit.ident).change(other);
-                transaction.commit(self, &options).await?;
+                let transaction = Transaction::on(commit.ident).change(other);
+                transaction.commit(self, &CommitOptions::default()).await?;
                 Err(unknown())
             }
         }

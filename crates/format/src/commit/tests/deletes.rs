@@ -7,7 +7,7 @@ use crate::commit::row_delta::RowDelta;
 use crate::error::ErrorKind;
 use crate::expr::Predicate;
 use crate::io::fault::{FaultStore, Operation};
-use crate::manifest::data_file::ManifestStatus;
+use crate::manifest::data_file::{DataFile, ManifestStatus};
 use crate::spec::snapshot;
 use crate::spec::table_metadata::FormatVersion;
 
@@ -237,4 +237,30 @@ async fn a_null_partition_is_never_dropped_by_a_comparison() {
     assert_eq!(t.live().await, names(["a"]));
     t.must(DeleteFiles::new().rows(Predicate::is_null("p")).build()).await;
     assert!(t.live().await.is_empty());
+}
+
+#[tokio::test]
+async fn deletes_stay_when_only_metrics_of_other_columns_match() {
+    for version in [FormatVersion::V2, FormatVersion::V3] {
+        let t = TestTable::new(version, Layout::Unpartitioned).await;
+        let with_x = |file: std::sync::Arc<DataFile>, x: i32| {
+            let mut file = file.as_ref().clone();
+            file.lower_bounds.insert(3, x.to_le_bytes().to_vec());
+            file.upper_bounds.insert(3, x.to_le_bytes().to_vec());
+            file.value_counts.insert(3, file.record_count);
+            file.null_value_counts.insert(3, 0);
+            std::sync::Arc::new(file)
+        };
+        let a = with_x(t.file("a", "", (1, 10)), 1);
+        t.must(fast_append([a, with_x(t.file("b", "", (1, 10)), 9)])).await;
+        // Deletes ids 5 and 6 in both files, though the rows that the writer saw had x = 1.
+        let by_id = with_x(t.equality_deletes("by-id", "", (5, 6)), 1);
+        let mut by_x = by_id.as_ref().clone();
+        by_x.file_path = "by-x".into();
+        by_x.equality_ids = vec![3];
+        let delta = RowDelta::new().add_deletes(by_id).add_deletes(by_x.into());
+        t.must(delta.build()).await;
+        t.must(DeleteFiles::new().rows(Predicate::eq("x", 1)).build()).await;
+        assert_eq!(t.live().await, names(["b", "by-id"]));
+    }
 }

@@ -384,3 +384,28 @@ async fn validations_are_run_again_after_a_lost_race() {
     assert_eq!(error.kind(), ErrorKind::Validation, "{error}");
     assert_eq!(t.live().await, names(["a", "b", "c"]));
 }
+
+#[tokio::test]
+async fn deletes_conflict_whatever_metrics_of_other_columns_say() {
+    for version in DELETE_VERSIONS {
+        let (t, start) = base(version).await;
+        // The rows that the deleting writer saw had x = 1; others with these ids may have x = 9.
+        let mut deletes = t.equality_deletes("e", "x", (5, 6)).as_ref().clone();
+        deletes.lower_bounds.insert(3, 1i32.to_le_bytes().to_vec());
+        deletes.upper_bounds.insert(3, 1i32.to_le_bytes().to_vec());
+        t.must(RowDelta::new().add_deletes(deletes.into()).build()).await;
+        let delta = |filter| {
+            let delta = RowDelta::new().add_rows(t.file("n", "x", (1, 1)));
+            let delta = delta.from_snapshot(start).conflict_filter(filter);
+            delta.validate_no_conflicting_deletes().build()
+        };
+        conflicts(
+            &t,
+            delta(Predicate::eq("x", 9)),
+            "found new conflicting delete files that can apply to records matching",
+        )
+        .await;
+        t.must(delta(Predicate::eq("id", 9i64))).await;
+        t.must(delta(Predicate::eq("p", "y"))).await;
+    }
+}
