@@ -255,7 +255,12 @@ async fn rewrite(
     removed: &[bool],
 ) -> Result<Filtered> {
     let entries = attempt.all_entries(manifest).await?;
-    let mut writer = output.writer(attempt, manifest.partition_spec_id, manifest.content)?;
+    let spec_id = manifest.partition_spec_id;
+    let partition_type = match attempt.copied_type(spec_id, &[manifest]).await? {
+        Some(partition_type) => partition_type,
+        None => attempt.partition_type(spec_id)?,
+    };
+    let mut writer = output.copier(attempt, (spec_id, manifest.content), &partition_type)?;
     let mut seen = FileSet::default();
     let mut files = Vec::new();
     let mut duplicates = 0i64;

@@ -43,27 +43,35 @@ impl ManifestMerge {
                 if bin.len() == 1 || is_young {
                     merged.extend(bin);
                 } else {
-                    merged.push(self.merge_bin(attempt, output, &bin).await?);
+                    match self.merge_bin(attempt, output, &bin).await? {
+                        Some(one) => merged.push(one),
+                        None => merged.extend(bin),
+                    }
                 }
             }
         }
         Ok(merged)
     }
 
+    /// `None` when the manifests cannot be merged, because they hold partition values of different types.
     async fn merge_bin(
         &mut self,
         attempt: &Attempt<'_>,
         output: &mut ManifestOutput,
         bin: &[ManifestFile],
-    ) -> Result<ManifestFile> {
+    ) -> Result<Option<ManifestFile>> {
         if let Some(merged) = self.merged.get(bin) {
-            return Ok(merged.clone());
+            return Ok(Some(merged.clone()));
         }
         let (spec_id, content) = match bin.first() {
             Some(manifest) => (manifest.partition_spec_id, manifest.content),
             None => (attempt.base.default_spec_id, ManifestContent::Data),
         };
-        let mut writer = output.writer(attempt, spec_id, content)?;
+        let all: Vec<&ManifestFile> = bin.iter().collect();
+        let Some(partition_type) = attempt.copied_type(spec_id, &all).await? else {
+            return Ok(None);
+        };
+        let mut writer = output.copier(attempt, (spec_id, content), &partition_type)?;
         for manifest in bin {
             let entries = attempt.all_entries(manifest).await?;
             for i in 0..entries.columns.len {
@@ -82,7 +90,7 @@ impl ManifestMerge {
         }
         let merged = output.store(attempt, writer).await?;
         self.merged.insert(bin.to_vec(), merged.clone());
-        Ok(merged)
+        Ok(Some(merged))
     }
 }
 

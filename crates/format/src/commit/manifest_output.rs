@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::manifest::data_file::DataFile;
 use crate::manifest::manifest_file::{ManifestContent, ManifestFile};
 use crate::manifest::writer::{ManifestWriter, ManifestWriterOptions};
+use crate::spec::types::StructType;
 
 /// How many entries are written between two looks at a manifest's size.
 const ENTRIES_BETWEEN_ROLLS: usize = 250;
@@ -56,6 +57,19 @@ impl ManifestOutput {
         content: ManifestContent,
     ) -> Result<ManifestWriter> {
         let options = ManifestWriterOptions::for_table(attempt.base, spec_id)?;
+        ManifestWriter::new(options.with_content(content).with_snapshot_id(self.snapshot_id))
+    }
+
+    /// A writer of a manifest whose entries are copied from manifests of a spec; `partition_type` as
+    /// [`Attempt::copied_type`] tells it.
+    pub(crate) fn copier(
+        &self,
+        attempt: &Attempt<'_>,
+        (spec_id, content): (i32, ManifestContent),
+        partition_type: &StructType,
+    ) -> Result<ManifestWriter> {
+        let mut options = ManifestWriterOptions::for_table(attempt.base, spec_id)?;
+        options.partition_type = partition_type.clone();
         ManifestWriter::new(options.with_content(content).with_snapshot_id(self.snapshot_id))
     }
 

@@ -23,6 +23,7 @@ mod added_files;
 mod attempt;
 mod cleanup;
 mod commit_loop;
+mod copied_types;
 mod deletion_vectors;
 mod file_key;
 mod manifest_filter;

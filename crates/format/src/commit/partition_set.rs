@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
+use std::mem::discriminant;
 
 use crate::deletes::PartitionKey;
 use crate::manifest::data_file::PartitionTuple;
@@ -84,6 +85,10 @@ fn summary_may_hold(summary: &FieldSummary, primitive: &PrimitiveType, value: Op
     };
     if let (Value::Uuid(value), Value::Uuid(lower), Value::Uuid(upper)) = (value, &lower, &upper) {
         return uuids_may_hold(value, lower, upper);
+    }
+    // Only values of one type can be compared; those of an unknown transform may be of any.
+    if discriminant(value) != discriminant(&lower) {
+        return true;
     }
     value_order::compare(value, &lower, primitive) != Ordering::Less
         && value_order::compare(value, &upper, primitive) != Ordering::Greater

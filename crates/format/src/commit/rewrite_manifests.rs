@@ -11,6 +11,7 @@ use super::manifest_output::ManifestOutput;
 use crate::error::{Error, Result};
 use crate::manifest::data_file::{ManifestEntry, PartitionTuple};
 use crate::manifest::manifest_file::{ManifestContent, ManifestFile};
+use crate::manifest::writer::ManifestWriter;
 use crate::spec::snapshot::Properties;
 use crate::spec::types::{StructType, Type};
 use crate::spec::value_order;
@@ -98,13 +99,18 @@ impl ManifestRewriter {
             group.push(manifest);
         }
         for ((content, spec_id), manifests) in groups {
+            let Some(partition_type) = attempt.copied_type(spec_id, &manifests).await? else {
+                return Err(Error::unsupported(format!(
+                    "manifests of partition spec {spec_id} hold partition values of different types"
+                )));
+            };
             let mut entries = live_entries(attempt, &manifests).await?;
             self.entries += entries.len();
             if rewrite.order == ManifestOrder::ByPartition {
-                let partition_type = attempt.partition_type(spec_id)?;
                 entries.sort_by(|a, b| compare_tuples(&a.data_file.partition, &b.data_file.partition, &partition_type));
             }
-            self.write(attempt, output, (spec_id, content), &entries).await?;
+            let copier = |output: &ManifestOutput| output.copier(attempt, (spec_id, content), &partition_type);
+            self.write(attempt, output, copier, &entries).await?;
             self.replaced.extend(manifests.into_iter().cloned());
         }
         Ok(())
@@ -114,17 +120,17 @@ impl ManifestRewriter {
         &mut self,
         attempt: &Attempt<'_>,
         output: &mut ManifestOutput,
-        (spec_id, content): (i32, ManifestContent),
+        copier: impl Fn(&ManifestOutput) -> Result<ManifestWriter>,
         entries: &[ManifestEntry],
     ) -> Result<()> {
         if entries.is_empty() {
             return Ok(());
         }
-        let mut writer = output.writer(attempt, spec_id, content)?;
+        let mut writer = copier(output)?;
         let mut written = 0usize;
         for entry in entries {
             if output.is_full(attempt, &writer, written) {
-                let full = std::mem::replace(&mut writer, output.writer(attempt, spec_id, content)?);
+                let full = std::mem::replace(&mut writer, copier(output)?);
                 self.created.push(output.store(attempt, full).await?);
                 written = 0;
             }

@@ -1,10 +1,11 @@
 //! Partition tuples in Avro: read by the writer's types, brought to the types of the spec.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::avro::cursor::{Cursor, Malformed};
 use super::avro::encoder::Encoder;
-use super::avro::schema::{AvroField, AvroSchema, AvroType, Logical};
+use super::avro::schema::{AvroField, AvroSchema, AvroType, Logical, Zone};
 use super::data_file::PartitionTuple;
 use super::write_schema::decimal_size;
 use crate::error::{Error, Result};
@@ -113,6 +114,43 @@ fn places(fields: &[AvroField], partition_type: Option<&StructType>) -> Vec<Opti
     places
 }
 
+/// The types in which the writer's fields are decoded where no other is asked for, by place in `partition_type`. `None`
+/// for a field that the writer does not have, or that is always null.
+pub(super) fn written_types(fields: &[AvroField], partition_type: &StructType) -> Vec<Option<PrimitiveType>> {
+    let mut types = vec![None; partition_type.fields.len()];
+    for (field, place) in fields.iter().zip(places(fields, Some(partition_type))) {
+        if let Some(slot) = place.and_then(|p| types.get_mut(p)) {
+            *slot = field.schema.nullable().and_then(|n| written_type(n.schema));
+        }
+    }
+    types
+}
+
+fn written_type(schema: &AvroSchema) -> Option<PrimitiveType> {
+    use PrimitiveType as T;
+    Some(match (&schema.avro_type, schema.logical) {
+        (AvroType::Boolean, _) => T::Boolean,
+        (AvroType::Int, Logical::Date) => T::Date,
+        (AvroType::Int, Logical::TimeMillis) | (AvroType::Long, Logical::TimeMicros) => T::Time,
+        (AvroType::Int, _) => T::Int,
+        (AvroType::Long, Logical::TimestampMillis(Zone::None) | Logical::TimestampMicros(Zone::None)) => T::Timestamp,
+        (AvroType::Long, Logical::TimestampMillis(Zone::Utc) | Logical::TimestampMicros(Zone::Utc)) => T::Timestamptz,
+        (AvroType::Long, Logical::TimestampNanos(Zone::None)) => T::TimestampNs,
+        (AvroType::Long, Logical::TimestampNanos(Zone::Utc)) => T::TimestamptzNs,
+        (AvroType::Long, _) => T::Long,
+        (AvroType::Float, _) => T::Float,
+        (AvroType::Double, _) => T::Double,
+        (AvroType::String, _) => T::String,
+        (AvroType::Bytes | AvroType::Fixed(_), Logical::Decimal { precision, scale }) => {
+            T::Decimal { precision, scale }
+        }
+        (AvroType::Bytes, _) => T::Binary,
+        (AvroType::Fixed(16), Logical::Uuid) => T::Uuid,
+        (AvroType::Fixed(len), _) => T::Fixed(u32::try_from(*len).ok()?),
+        _ => return None,
+    })
+}
+
 fn is_primitive(avro_type: &AvroType) -> bool {
     !matches!(
         avro_type,
@@ -127,7 +165,9 @@ fn decode(cursor: &mut Cursor<'_>, schema: &AvroSchema) -> Result<Option<Value>,
         AvroType::Boolean => Value::Boolean(cursor.boolean()?),
         AvroType::Int if logical == Logical::TimeMillis => Value::Long(i64::from(cursor.int()?) * 1000),
         AvroType::Int => Value::Int(cursor.int()?),
-        AvroType::Long if logical == Logical::TimestampMillis => Value::Long(cursor.long()?.saturating_mul(1000)),
+        AvroType::Long if matches!(logical, Logical::TimestampMillis(_)) => {
+            Value::Long(cursor.long()?.saturating_mul(1000))
+        }
         AvroType::Long => Value::Long(cursor.long()?),
         AvroType::Float => Value::Float(f32::from_le_bytes(array(cursor.take(4)?)?)),
         AvroType::Double => Value::Double(f64::from_le_bytes(array(cursor.take(8)?)?)),
@@ -145,7 +185,7 @@ fn array<const N: usize>(bytes: &[u8]) -> Result<[u8; N], Malformed> {
 
 fn binary(bytes: &[u8], logical: Logical) -> Result<Value, Malformed> {
     match logical {
-        Logical::Decimal => Ok(Value::Decimal(decimal(bytes).ok_or(Malformed::Range)?)),
+        Logical::Decimal { .. } => Ok(Value::Decimal(decimal(bytes).ok_or(Malformed::Range)?)),
         Logical::Uuid if bytes.len() == 16 => Ok(Value::Uuid(array(bytes)?)),
         _ => Ok(Value::binary(bytes)),
     }
@@ -174,10 +214,12 @@ fn convert(value: Value, logical: Logical, target: &PrimitiveType) -> Value {
     use PrimitiveType as T;
     match (value, target) {
         (Value::Int(days), T::Timestamp | T::Timestamptz) if logical == Logical::Date => {
-            Value::Long(i64::from(days) * MICROS_PER_DAY)
+            let micros = i64::from(days).checked_mul(MICROS_PER_DAY);
+            micros.map_or(Value::Int(days), Value::Long)
         }
         (Value::Int(days), T::TimestampNs | T::TimestamptzNs) if logical == Logical::Date => {
-            Value::Long((i64::from(days) * MICROS_PER_DAY).saturating_mul(1000))
+            let nanos = i64::from(days).checked_mul(MICROS_PER_DAY * 1000);
+            nanos.map_or(Value::Int(days), Value::Long)
         }
         (Value::Int(v), T::Long | T::Time | T::Timestamp | T::Timestamptz | T::TimestampNs | T::TimestamptzNs) => {
             Value::Long(i64::from(v))
@@ -202,10 +244,38 @@ fn convert(value: Value, logical: Logical, target: &PrimitiveType) -> Value {
     }
 }
 
-/// Writes a tuple in the order and types of `partition_type`. Missing values are null, those of unknown type too.
+/// The tuple with the values of promoted columns in the types of `partition_type`. What is of another type stays.
+pub(super) fn widened<'a>(tuple: &'a PartitionTuple, partition_type: &StructType) -> Cow<'a, PartitionTuple> {
+    let fields = || partition_type.fields.iter().map(|f| f.field_type.as_primitive());
+    let widen = |value: &Option<Value>, primitive: Option<&PrimitiveType>| widen(value.as_ref()?, primitive?);
+    if !tuple.0.iter().zip(fields()).any(|(v, p)| widen(v, p).is_some()) {
+        return Cow::Borrowed(tuple);
+    }
+    let mut wide = tuple.clone();
+    for (value, primitive) in wide.0.iter_mut().zip(fields()) {
+        if let Some(widened) = widen(value, primitive) {
+            *value = Some(widened);
+        }
+    }
+    Cow::Owned(wide)
+}
+
+/// `None` when the value is good as it is, or never will be.
+fn widen(value: &Value, primitive: &PrimitiveType) -> Option<Value> {
+    use PrimitiveType as T;
+    match (value, primitive) {
+        (Value::Int(v), T::Long) => Some(Value::Long(i64::from(*v))),
+        (Value::Float(v), T::Double) => Some(Value::Double(f64::from(*v))),
+        (Value::Binary(v), T::String) => std::str::from_utf8(v).ok().map(Value::string),
+        (Value::String(v), T::Binary) => Some(Value::binary(v.as_bytes())),
+        _ => None,
+    }
+}
+
+/// Writes a tuple in the order and types of `partition_type`. Missing values are null.
 ///
 /// # Errors
-/// `InvalidInput` when a value is not of its field's type.
+/// `InvalidInput` when a value is not of its field's type; none is of type unknown.
 pub(super) fn encode(e: &mut Encoder, tuple: &PartitionTuple, partition_type: &StructType) -> Result<()> {
     if tuple.0.len() > partition_type.fields.len() {
         return Err(Error::invalid(
@@ -213,11 +283,17 @@ pub(super) fn encode(e: &mut Encoder, tuple: &PartitionTuple, partition_type: &S
         ));
     }
     for (i, field) in partition_type.fields.iter().enumerate() {
+        let value = tuple.0.get(i).and_then(Option::as_ref);
         let primitive = field.field_type.as_primitive();
-        if primitive.is_none_or(|p| *p == PrimitiveType::Unknown) {
-            continue;
-        }
-        match (tuple.0.get(i).and_then(Option::as_ref), primitive) {
+        match (value, primitive) {
+            (Some(_), None | Some(PrimitiveType::Unknown)) => {
+                return Err(Error::invalid(format!(
+                    "partition field '{}' has a value, but its type is not known",
+                    field.name
+                )));
+            }
+            // Written as Avro's null, which has no bytes.
+            (None, None | Some(PrimitiveType::Unknown)) => {}
             (Some(value), Some(primitive)) => {
                 e.long(1);
                 encode_value(e, value, primitive).ok_or_else(|| {

@@ -295,6 +295,17 @@ impl Compiler<'_> {
     }
 }
 
+/// The fields of a manifest's partition record.
+pub(super) fn partition_fields(schema: &AvroSchema) -> Option<&[AvroField]> {
+    let file = schema
+        .record_fields()?
+        .iter()
+        .find(|f| is_field(f, DATA_FILE.0, DATA_FILE.1))?;
+    let partition = file.schema.nullable()?.schema.record_fields()?;
+    let partition = partition.iter().find(|f| is_field(f, 102, "partition"))?;
+    partition.schema.nullable()?.schema.record_fields()
+}
+
 /// By id; by name where the writer gives no id.
 fn is_field(field: &AvroField, id: FieldId, name: &str) -> bool {
     match field.field_id {

@@ -8,10 +8,10 @@ use super::columns::{ManifestColumns, MetricsProjection};
 use super::data_file::FileFormat;
 use super::manifest_file::ManifestContent;
 use super::metrics_maps::{MetricMaps, is_present};
-use super::partition_values::PartitionPlan;
-use super::plan::{CollectionNulls, Column, EntryPlan, Step, Width};
+use super::partition_values::{self, PartitionPlan};
+use super::plan::{self, CollectionNulls, Column, EntryPlan, Step, Width};
 use crate::error::{Error, Result};
-use crate::spec::types::StructType;
+use crate::spec::types::{PrimitiveType, StructType};
 
 /// Decodes a manifest file.
 ///
@@ -52,6 +52,18 @@ pub fn decode(
         }
     }
     Ok(decoder.finish())
+}
+
+/// The types in which the writer of a manifest gave the values of each field of `partition_type`, by the file's own
+/// schema: for fields whose type the table's metadata does not tell. `None` where the file has only nulls.
+///
+/// # Errors
+/// `Corrupt` when the file is not a manifest.
+pub fn written_partition_types(bytes: &[u8], partition_type: &StructType) -> Result<Vec<Option<PrimitiveType>>> {
+    let (header, _) = read_header(bytes)?;
+    let schema = header.schema()?;
+    let fields = plan::partition_fields(&schema).unwrap_or_default();
+    Ok(partition_values::written_types(fields, partition_type))
 }
 
 /// What a manifest's header says. All of it is optional in the wild.

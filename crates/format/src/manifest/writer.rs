@@ -203,13 +203,14 @@ impl ManifestWriter {
     fn write(&mut self, record: &Record<'_>) -> Result<()> {
         self.check(record.file)?;
         // Encoded first, so that a value that does not fit leaves the block whole.
+        let tuple = partition_values::widened(&record.file.partition, &self.options.partition_type);
         let mut partition = Encoder::default();
-        partition_values::encode(&mut partition, &record.file.partition, &self.options.partition_type)
+        partition_values::encode(&mut partition, &tuple, &self.options.partition_type)
             .map_err(|e| e.with_context("file", record.file.file_path.as_ref()))?;
         let version = self.options.format_version;
         self.container
             .record(|e| encode_entry(e, version, record, partition.bytes()))?;
-        self.summary.add(&record.file.partition);
+        self.summary.add(&tuple);
         if let Some(count) = self.counts.get_mut(record.status as usize) {
             count.files = count.files.saturating_add(1);
             count.rows = count.rows.saturating_add(record.file.record_count);

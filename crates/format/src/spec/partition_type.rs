@@ -11,8 +11,9 @@ impl PartitionSpec {
     /// The type of the spec's partition tuples over the columns of `schema`: optional fields with the partition fields'
     /// ids and the transforms' result types.
     ///
-    /// As in Java's `PartitionSpec.partitionType`, a source column that `schema` lacks gives `unknown` and a transform
-    /// we don't know gives string.
+    /// A transform we don't know gives string, as in Java's `PartitionSpec.partitionType`. A source column that `schema`
+    /// lacks gives `unknown`, but (unlike in Java) only where the result's type is the source's: a bucket is an int
+    /// whatever it is of.
     pub fn partition_type(&self, schema: &Schema) -> StructType {
         self.partition_type_over(&[schema])
     }
@@ -47,12 +48,15 @@ fn source_type<'a>(id: i32, schemas: &[&'a Schema]) -> Option<&'a Type> {
 }
 
 fn result_type(field: &PartitionField, source: Option<&Type>) -> Type {
-    if let Transform::Unknown(_) = field.transform {
-        return Type::Primitive(PrimitiveType::String);
-    }
-    let Some(source) = source.and_then(Type::as_primitive) else {
-        return Type::Primitive(PrimitiveType::Unknown);
-    };
-    // A transform that its source does not allow is a broken spec; its tuples can still be skipped over.
-    Type::Primitive(field.transform.result_type(source).unwrap_or(PrimitiveType::String))
+    let source = source.and_then(Type::as_primitive);
+    Type::Primitive(match field.transform {
+        Transform::Unknown(_) => PrimitiveType::String,
+        Transform::Bucket(_) | Transform::Year | Transform::Month | Transform::Hour => PrimitiveType::Int,
+        Transform::Day => PrimitiveType::Date,
+        Transform::Identity | Transform::Truncate(_) | Transform::Void => match source {
+            // A transform that its source does not allow is a broken spec; its tuples can still be skipped over.
+            Some(source) => field.transform.result_type(source).unwrap_or(PrimitiveType::String),
+            None => PrimitiveType::Unknown,
+        },
+    })
 }

@@ -44,11 +44,22 @@ pub enum AvroType {
 #[allow(missing_docs)]
 pub enum Logical {
     None,
-    Decimal,
+    Decimal { precision: u8, scale: u8 },
     Date,
     TimeMillis,
-    TimestampMillis,
+    TimeMicros,
+    TimestampMillis(Zone),
+    TimestampMicros(Zone),
+    TimestampNanos(Zone),
     Uuid,
+}
+
+/// Whether timestamps are instants (`adjust-to-utc`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Zone {
+    Utc,
+    None,
 }
 
 /// A field of a record.
@@ -262,12 +273,36 @@ fn primitive(name: &str) -> Option<AvroType> {
 }
 
 fn logical(object: &JsonMap<String, Json>) -> Logical {
-    match object.get("logicalType").and_then(Json::as_str) {
-        Some("decimal") => Logical::Decimal,
-        Some("date") => Logical::Date,
-        Some("time-millis") => Logical::TimeMillis,
-        Some("timestamp-millis" | "local-timestamp-millis") => Logical::TimestampMillis,
-        Some("uuid") => Logical::Uuid,
+    let Some(name) = object.get("logicalType").and_then(Json::as_str) else {
+        return Logical::None;
+    };
+    // As Java reads it: without the attribute a timestamp has no zone.
+    let zone = match object.get("adjust-to-utc") {
+        Some(Json::Bool(true)) => Zone::Utc,
+        Some(Json::String(text)) if text.eq_ignore_ascii_case("true") => Zone::Utc,
+        _ => Zone::None,
+    };
+    let digits = |key| {
+        object
+            .get(key)
+            .and_then(Json::as_u64)
+            .and_then(|n| u8::try_from(n).ok())
+    };
+    match name {
+        "decimal" => Logical::Decimal {
+            precision: digits("precision").unwrap_or(38),
+            scale: digits("scale").unwrap_or(0),
+        },
+        "date" => Logical::Date,
+        "time-millis" => Logical::TimeMillis,
+        "time-micros" => Logical::TimeMicros,
+        "timestamp-millis" => Logical::TimestampMillis(zone),
+        "timestamp-micros" => Logical::TimestampMicros(zone),
+        "timestamp-nanos" => Logical::TimestampNanos(zone),
+        "local-timestamp-millis" => Logical::TimestampMillis(Zone::None),
+        "local-timestamp-micros" => Logical::TimestampMicros(Zone::None),
+        "local-timestamp-nanos" => Logical::TimestampNanos(Zone::None),
+        "uuid" => Logical::Uuid,
         _ => Logical::None,
     }
 }

@@ -3,5 +3,6 @@
 mod fixtures;
 mod hostile;
 mod interop;
+mod partitions;
 mod round_trip;
 mod tables;
