@@ -5,7 +5,12 @@
 //! So the writer looks around afterwards, and takes back a version that does not continue the table.
 //!
 //! What it sees is proof because old versions are deleted in ascending order only ([`super::sweep`]): while the base
-//! stands, no later version was ever deleted, so the version just created is the first of its number.
+//! stands, no later version was ever deleted, so the version just created is the first of its number. A file of the
+//! base's name is not enough: it may be one that another late writer made again, or of a table that took the name since.
+//! Its contents must be those that the commit was made from.
+//!
+//! One gap is left: a writer that stalls just before it creates its version, while the table is dropped and another one
+//! grows to the same number in its place, leaves the old table's metadata current there until it looks around.
 
 use std::time::Instant;
 
@@ -16,8 +21,8 @@ use tarn_format::io::location::{Location, file_name, join};
 use tarn_format::spec::table_metadata::TableMetadata;
 use tarn_format::{Error, ErrorKind, Result, ResultExt};
 
-use super::sweep;
-use super::versions::{self, metadata_dir, version_location, version_number};
+use super::sweep::{self, Grace};
+use super::versions::{self, Hint, metadata_dir, version_location, version_number};
 use crate::metadata_ops::file::{MetadataFile, discard};
 use crate::pointers::{EntryKind, existing_entry};
 
@@ -44,6 +49,28 @@ pub(super) struct NewVersion<'a> {
     /// `None` creates the table.
     pub base: Option<Base<'a>>,
     pub metadata: &'a TableMetadata,
+    /// How long old versions stay.
+    pub grace: Grace,
+}
+
+/// How a version was created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Created {
+    /// Its file was made. Whether it continues the table is open.
+    Made,
+    /// Others have built on it already.
+    Continued,
+}
+
+/// What stands under the base's number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BaseNow {
+    /// The base.
+    Stands,
+    /// Something else.
+    Replaced,
+    /// Nothing.
+    Gone,
 }
 
 /// What became of a version that was created.
@@ -77,44 +104,68 @@ impl NewVersion<'_> {
     pub(super) async fn commit(&self) -> Result<String> {
         let location = version_location(self.table_location, self.number());
         self.refuse_lateness().await?;
-        if let Err(error) = self.metadata.create_file(self.io, &location).await {
-            self.resolve_failed_create(&location, error)
+        let created = match self.metadata.create_file(self.io, &location).await {
+            Ok(()) => Created::Made,
+            Err(error) => self
+                .resolve_failed_create(&location, error)
                 .await
-                .context("table", self.ident.to_string())?;
+                .context("table", self.ident.to_string())?,
+        };
+        if created == Created::Made {
+            self.settle(&location).await.context("table", self.ident.to_string())?;
         }
-        match self.fate(&location).await.context("table", self.ident.to_string())? {
-            Fate::Committed => {}
-            Fate::Lost => {
-                discard(self.io, &location).await;
-                return Err(self.lost());
-            }
-            Fate::Dropped => {
-                discard(self.io, &location).await;
-                return Err(self.dropped());
-            }
-            Fate::Unclear => return Err(self.unknown(Error::conflict("many other commits followed"))),
-        }
-        versions::write_hint(self.io, self.table_location, self.number()).await;
-        if let Some(base) = self.base {
-            sweep::delete_old_versions(self.io, self.table_location, base.metadata, self.metadata).await;
+        let hint = versions::raise_hint(self.io, self.table_location, self.number()).await;
+        if let Some(base) = self.base
+            && hint == Hint::Left
+        {
+            let metadata = (base.metadata, self.metadata);
+            sweep::delete_old_versions(self.io, self.table_location, metadata, self.number(), self.grace).await;
         }
         Ok(location)
     }
 
-    /// Fails when the base is gone already: the table went on so far that our version's number may be free again.
-    async fn refuse_lateness(&self) -> Result<()> {
-        let Some(base) = self.base else {
-            return Ok(());
-        };
-        match versions::existing(self.io, self.table_location, base.number).await? {
-            Some(_) => Ok(()),
-            None if versions::current_metadata(self.io, self.table_location)
-                .await?
-                .is_none() =>
-            {
+    /// `Ok` when the version just created is part of the table. One that is not is taken back.
+    async fn settle(&self, location: &str) -> Result<()> {
+        match self.fate(location).await? {
+            Fate::Committed => Ok(()),
+            Fate::Lost => {
+                discard(self.io, location).await;
+                Err(self.lost())
+            }
+            Fate::Dropped => {
+                discard(self.io, location).await;
                 Err(self.dropped())
             }
-            None => Err(self.lost()),
+            Fate::Unclear => Err(self.unclear()),
+        }
+    }
+
+    /// Fails when the base is gone already: the table went on so far that our version's number may be free again.
+    async fn refuse_lateness(&self) -> Result<()> {
+        match self.base_now().await? {
+            None | Some(BaseNow::Stands) => Ok(()),
+            Some(BaseNow::Replaced) => Err(self.lost()),
+            Some(BaseNow::Gone) => match versions::current_metadata(self.io, self.table_location).await? {
+                Some(_) => Err(self.lost()),
+                None => Err(self.dropped()),
+            },
+        }
+    }
+
+    /// What stands under the base's number now; `None` when the commit has no base.
+    async fn base_now(&self) -> Result<Option<BaseNow>> {
+        let Some(base) = self.base else {
+            return Ok(None);
+        };
+        let Some(file) = versions::existing(self.io, self.table_location, base.number).await? else {
+            return Ok(Some(BaseNow::Gone));
+        };
+        match TableMetadata::read(self.io, &file).await {
+            Ok(found) if found == *base.metadata => Ok(Some(BaseNow::Stands)),
+            Ok(_) => Ok(Some(BaseNow::Replaced)),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(Some(BaseNow::Gone)),
+            Err(e) if matches!(e.kind(), ErrorKind::Corrupt | ErrorKind::Unsupported) => Ok(Some(BaseNow::Replaced)),
+            Err(e) => Err(e),
         }
     }
 
@@ -130,6 +181,10 @@ impl NewVersion<'_> {
         }
     }
 
+    fn unclear(&self) -> Error {
+        self.unknown(Error::conflict("many other commits followed"))
+    }
+
     fn unknown(&self, cause: Error) -> Error {
         Error::new(
             ErrorKind::CommitStateUnknown,
@@ -140,10 +195,12 @@ impl NewVersion<'_> {
     }
 
     /// `Ok` when the failed creation happened nevertheless: a store may lose its answer and then meet its own file.
-    async fn resolve_failed_create(&self, location: &str, error: Error) -> Result<()> {
+    async fn resolve_failed_create(&self, location: &str, error: Error) -> Result<Created> {
         if !matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::Io) {
             return Err(error);
         }
+        // Local files: nothing is on its way any more, and `AlreadyExists` is not the echo of our own creation.
+        let truthful = Location::parse(location).is_local();
         let policy = CommitSettings::from_properties(&self.metadata.properties).status_check;
         let begun = Instant::now();
         let mut attempt = 1;
@@ -151,17 +208,25 @@ impl NewVersion<'_> {
             match TableMetadata::read(self.io, location).await {
                 Ok(found) if found == *self.metadata => {
                     return if self.cannot_be_anothers() {
-                        Ok(())
+                        Ok(Created::Made)
+                    } else if truthful && error.kind() == ErrorKind::AlreadyExists {
+                        Err(self.lost())
                     } else {
                         Err(self.unknown(error))
                     };
                 }
                 Ok(_) => return Err(self.lost()),
                 Err(e) if e.kind() == ErrorKind::NotFound && error.kind() == ErrorKind::AlreadyExists => {
-                    // Another's file, deleted since.
-                    return Err(self.lost());
+                    // Another's file, deleted since; ours only if the store met its own file.
+                    return if truthful {
+                        Err(self.lost())
+                    } else {
+                        self.resolve_absent(location, self.lost()).await
+                    };
                 }
-                Err(e) if e.kind() == ErrorKind::NotFound && Location::parse(location).is_local() => return Err(error),
+                Err(e) if e.kind() == ErrorKind::NotFound && truthful => {
+                    return self.resolve_absent(location, error).await;
+                }
                 Err(e) if matches!(e.kind(), ErrorKind::Corrupt | ErrorKind::Unsupported) => return Err(self.lost()),
                 Err(_) => {}
             }
@@ -170,6 +235,24 @@ impl NewVersion<'_> {
             }
             tokio::time::sleep(policy.wait(attempt)).await;
             attempt += 1;
+        }
+    }
+
+    /// What became of a version that is not there, although it may have been created: others may have built on it and
+    /// deleted it since. Fails with `error` when it surely was not created.
+    async fn resolve_absent(&self, location: &str, error: Error) -> Result<Created> {
+        match self.base_now().await {
+            // Ours would be deleted after the base only.
+            Ok(Some(BaseNow::Stands)) => return Err(error),
+            Ok(_) => {}
+            Err(_) => return Err(self.unknown(error)),
+        }
+        match self.fate(location).await? {
+            Fate::Committed => Ok(Created::Continued),
+            Fate::Lost => Err(self.lost()),
+            Fate::Dropped if self.base.is_none() => Err(error),
+            Fate::Dropped => Err(self.dropped()),
+            Fate::Unclear => Err(self.unknown(error)),
         }
     }
 
@@ -209,14 +292,9 @@ impl NewVersion<'_> {
 
     /// One look; `None` when it saw the table in motion and another look is needed.
     async fn look(&self, location: &str) -> Result<Option<Look>> {
-        let base_stands = match self.base {
-            Some(base) => versions::existing(self.io, self.table_location, base.number)
-                .await?
-                .is_some(),
-            None => false,
-        };
+        let base = self.base_now().await?;
         let names = versions::metadata_names(self.io, self.table_location).await?;
-        if base_stands {
+        if base == Some(BaseNow::Stands) {
             let rival = self.rival_of_same_number(&names, location);
             return Ok(Some(Look::Proven(if rival { Fate::Lost } else { Fate::Committed })));
         }
@@ -236,6 +314,8 @@ impl NewVersion<'_> {
                 Ok(continued.map(|c| Look::Proven(if c { Fate::Committed } else { Fate::Unclear })))
             }
             None if self.base.is_none() && ours_stands => Ok(Some(Look::NothingHigher(Fate::Committed))),
+            // Another table has taken the name.
+            None if base == Some(BaseNow::Replaced) => Ok(Some(Look::NothingHigher(Fate::Lost))),
             None => Ok(Some(Look::NothingHigher(Fate::Dropped))),
         }
     }
@@ -247,8 +327,9 @@ impl NewVersion<'_> {
             .any(|n| version_number(n) == Some(self.number()) && n != file_name(location))
     }
 
-    /// Whether a later version was made from ours; `None` when it vanished. It logs ours (the time tells ours from an
-    /// earlier one of its name), or holds what only our commit can have brought.
+    /// Whether a later version was made from ours; `None` when it vanished or does not tell. It holds what only our
+    /// commit can have brought, or, where there is no such thing, logs ours (the time tells ours from an earlier one of
+    /// its name).
     async fn continued_by(&self, later: &str, location: &str) -> Result<Option<bool>> {
         let later = match TableMetadata::read(self.io, later).await {
             Ok(later) => later,
@@ -259,7 +340,14 @@ impl NewVersion<'_> {
             file_name(&entry.metadata_file) == file_name(location)
                 && entry.timestamp_ms == self.metadata.last_updated_ms
         });
-        Ok(Some(logged || self.brought_by_us(&later)))
+        if self.brought_by_us(&later) {
+            return Ok(Some(true));
+        }
+        // Two writers may make versions of one name in the same millisecond: a log without our snapshot proves nothing.
+        Ok(match (logged, self.cannot_be_anothers()) {
+            (true, true) => None,
+            (logged, _) => Some(logged),
+        })
     }
 
     /// Whether metadata holds the uuid of the table we created, or a snapshot that we added.
@@ -280,3 +368,6 @@ impl NewVersion<'_> {
             .filter(move |id| !known(*id))
     }
 }
+
+#[cfg(test)]
+mod tests;

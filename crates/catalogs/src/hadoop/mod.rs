@@ -4,6 +4,10 @@
 //! It needs a store whose exclusive create is atomic; local files and object stores with conditional puts are. Java
 //! writers beside us on a plain file system are not safe: they check, then rename over what is there.
 //!
+//! With `write.metadata.delete-after-commit.enabled`, versions beyond `write.metadata.previous-versions-max` stay a
+//! while longer than in Java ([`sweep::Grace`]: 100 versions or ten minutes), so that slow writers learn what became of
+//! their commits.
+//!
 //! There are no views, no renames, and no namespace properties but the location.
 
 mod commit;
@@ -28,12 +32,15 @@ use tarn_format::{Error, ErrorKind, Result, ResultExt};
 
 use versions::{CurrentMetadata, current_metadata};
 
-use crate::metadata_ops::creation::{new_table, refuse_unsafe_level};
+use crate::metadata_ops::creation::new_table;
 use crate::metadata_ops::next::{self, Next};
 use crate::metadata_ops::settings::CatalogSettings;
 use crate::pointers::{EntryKind, existing_entry, missing_entry};
 
+use namespaces::refuse_level;
+
 use commit::{Base, NewVersion};
+use sweep::Grace;
 
 /// How often a metadata file may vanish under a reader (deleted by a later commit) before it is taken as lost.
 const MAX_READ_ATTEMPTS: u32 = 32;
@@ -44,6 +51,7 @@ pub struct HadoopCatalog {
     io: FileIo,
     settings: CatalogSettings,
     warehouse: String,
+    grace: Grace,
 }
 
 impl fmt::Debug for HadoopCatalog {
@@ -73,6 +81,7 @@ impl HadoopCatalog {
             io,
             settings,
             warehouse,
+            grace: Grace::default(),
         })
     }
 
@@ -82,7 +91,7 @@ impl HadoopCatalog {
             return Err(Error::invalid("a table of a hadoop catalog needs a namespace")
                 .with_context("table", ident.to_string()));
         }
-        refuse_unsafe_level(&ident.name).context("table", ident.to_string())?;
+        refuse_level(&ident.name).context("table", ident.to_string())?;
         Ok(join(&self.namespace_location(&ident.namespace)?, &ident.name))
     }
 
@@ -169,6 +178,7 @@ impl HadoopCatalog {
             table_location: &table_location,
             base,
             metadata: &metadata,
+            grace: self.grace,
         };
         let location = version.commit().await?;
         Ok(self.table(ident, Arc::new(metadata), location))
@@ -302,20 +312,13 @@ impl Catalog for HadoopCatalog {
         let table_location = self
             .table_location(ident)
             .map_err(|_| missing_entry(EntryKind::Table, ident))?;
-        let (metadata, location) = match self.find(ident).await {
-            Ok(Some(loaded)) => (Some(loaded.metadata), loaded.current.location().to_owned()),
+        let metadata = match self.find(ident).await {
+            Ok(Some(loaded)) => Some(loaded.metadata),
             Ok(None) => return Err(missing_entry(EntryKind::Table, ident)),
-            Err(e) if e.kind() == ErrorKind::Corrupt => (None, String::new()),
+            Err(e) if e.kind() == ErrorKind::Corrupt => None,
             Err(e) => return Err(e),
         };
-        drop::drop_table(
-            &self.io,
-            ident,
-            &table_location,
-            (metadata.as_deref(), &location),
-            purge,
-        )
-        .await
+        drop::drop_table(&self.io, ident, &table_location, metadata.as_deref(), purge).await
     }
 
     async fn rename_table(&self, from: &TableIdent, _to: &TableIdent) -> Result<()> {

@@ -14,12 +14,35 @@ use crate::pointers::{EntryKind, existing_entry, existing_namespace, filled_name
 /// Directories that a table makes for itself: they alone do not make a namespace of their parent.
 const TABLE_DIRECTORIES: [&str; 2] = ["metadata", "data"];
 
+/// How names of directories begin that hold what is left of a dropped table.
+const TOMBSTONE_PREFIX: &str = ".tarn-dropped-";
+
+/// A name beside a table's directory that hides what is left of it.
+pub(super) fn tombstone_of(table_location: &str) -> String {
+    let parent = table_location.rsplit_once('/').map_or("", |(parent, _)| parent);
+    join(parent, &format!("{TOMBSTONE_PREFIX}{}", uuid::Uuid::new_v4().simple()))
+}
+
+fn is_tombstone(location: &str) -> bool {
+    file_name(location).starts_with(TOMBSTONE_PREFIX)
+}
+
+/// Refuses a name that would not be one directory, or is hidden.
+pub(super) fn refuse_level(level: &str) -> Result<()> {
+    if is_tombstone(level) {
+        return Err(Error::invalid(format!(
+            "`{TOMBSTONE_PREFIX}…` is reserved for dropped tables"
+        )));
+    }
+    refuse_unsafe_level(level)
+}
+
 impl HadoopCatalog {
     /// The directory of a namespace.
     pub(super) fn namespace_location(&self, namespace: &Namespace) -> Result<String> {
         let mut location = self.warehouse.clone();
         for level in &namespace.0 {
-            refuse_unsafe_level(level).context("namespace", namespace.to_string())?;
+            refuse_level(level).context("namespace", namespace.to_string())?;
             location = join(&location, level);
         }
         Ok(location)
@@ -71,7 +94,7 @@ impl HadoopCatalog {
     /// Directories directly in a namespace.
     async fn child_dirs(&self, namespace: &Namespace) -> Result<Vec<String>> {
         match self.io.list_dir(&self.namespace_location(namespace)?).await {
-            Ok(listing) => Ok(listing.dirs),
+            Ok(listing) => Ok(listing.dirs.into_iter().filter(|d| !is_tombstone(d)).collect()),
             // The warehouse is made with the first namespace.
             Err(e) if e.kind() == ErrorKind::NotFound && namespace.is_root() => Ok(Vec::new()),
             Err(e) => Err(e),
@@ -142,11 +165,25 @@ impl HadoopCatalog {
         }
         self.require_namespace(namespace).await?;
         let location = self.namespace_location(namespace)?;
-        match self.io.delete_dir(&location, DeleteDir::IfEmpty).await {
+        let mut deleted = self.io.delete_dir(&location, DeleteDir::IfEmpty).await;
+        if deleted.as_ref().is_err_and(|e| e.kind() == ErrorKind::NotEmpty) && self.bury_remains(&location).await? {
+            deleted = self.io.delete_dir(&location, DeleteDir::IfEmpty).await;
+        }
+        match deleted {
             Err(e) if e.kind() == ErrorKind::NotEmpty => {
                 Err(filled_namespace(namespace, "namespaces, tables or other files"))
             }
             deleted => deleted.context("namespace", namespace.to_string()),
         }
+    }
+
+    /// Deletes what drops that died left in a namespace; whether they left something.
+    async fn bury_remains(&self, location: &str) -> Result<bool> {
+        let dirs = self.io.list_dir(location).await?.dirs;
+        let remains: Vec<&String> = dirs.iter().filter(|d| is_tombstone(d)).collect();
+        for dir in &remains {
+            self.io.delete_dir(dir, DeleteDir::WithContents).await?;
+        }
+        Ok(!remains.is_empty())
     }
 }

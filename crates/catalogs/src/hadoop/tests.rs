@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use tarn_format::ErrorKind;
 use tarn_format::catalog::{Catalog, Purge, Table, TableCommit, TableIdent};
@@ -11,6 +12,7 @@ use tarn_format::update::{MetadataBuilder, TableUpdate};
 
 use super::HadoopCatalog;
 use super::commit::{Base, NewVersion};
+use super::sweep::Grace;
 use crate::metadata_ops::file::MetadataFile;
 use crate::metadata_ops::settings::CatalogSettings;
 use crate::testkit::fixture::{append_snapshot, ident, make_table, namespace, properties, set_property, table};
@@ -18,17 +20,31 @@ use crate::testkit::fixture::{append_snapshot, ident, make_table, namespace, pro
 const PLACE: &str = "s3://b/wh/db/t";
 
 /// Keeps one version before the current one.
-const FORGETFUL: [(&str, &str); 2] = [
+pub(super) const FORGETFUL: [(&str, &str); 2] = [
     ("write.metadata.delete-after-commit.enabled", "true"),
     ("write.metadata.previous-versions-max", "1"),
 ];
 
+/// Versions that the log drops are deleted at once.
+pub(super) const NO_GRACE: Grace = Grace {
+    versions: 0,
+    age: Duration::ZERO,
+};
+
 fn catalog() -> HadoopCatalog {
+    catalog_at("s3://b/wh", FileIo::memory())
+}
+
+/// A catalog that deletes old versions at once.
+pub(super) fn catalog_at(warehouse: &str, io: FileIo) -> HadoopCatalog {
     let settings = CatalogSettings {
-        warehouse: Some("s3://b/wh".to_owned()),
+        warehouse: Some(warehouse.to_owned()),
         ..CatalogSettings::default()
     };
-    HadoopCatalog::new("test", FileIo::memory(), settings).unwrap()
+    HadoopCatalog {
+        grace: NO_GRACE,
+        ..HadoopCatalog::new("test", io, settings).unwrap()
+    }
 }
 
 fn version(number: u64) -> String {
@@ -36,7 +52,7 @@ fn version(number: u64) -> String {
 }
 
 /// A table `db.t` with this many versions, and each of them as it was loaded.
-async fn with_versions(catalog: &HadoopCatalog, settings: &[(&str, &str)], versions: usize) -> Vec<Table> {
+pub(super) async fn with_versions(catalog: &HadoopCatalog, settings: &[(&str, &str)], versions: usize) -> Vec<Table> {
     let mut tables = vec![make_table(catalog, &ident("db.t"), settings).await.unwrap()];
     while tables.len() < versions {
         let commit = set_property(&ident("db.t"), "version", &tables.len().to_string());
@@ -45,7 +61,7 @@ async fn with_versions(catalog: &HadoopCatalog, settings: &[(&str, &str)], versi
     tables
 }
 
-fn after(base: &Table, commit: &TableCommit) -> TableMetadata {
+pub(super) fn after(base: &Table, commit: &TableCommit) -> TableMetadata {
     let mut builder = MetadataBuilder::from_metadata(base.metadata.clone(), base.metadata_location.as_deref());
     builder.apply_all(&commit.updates).unwrap();
     builder.build(base.metadata.last_updated_ms + 1).unwrap()
@@ -126,6 +142,7 @@ async fn a_late_writer_cannot_make_a_deleted_version_again() {
             metadata: &tables[2].metadata,
         }),
         metadata: &metadata,
+        grace: catalog.grace,
     };
     assert_eq!(late.commit().await.unwrap_err().kind(), ErrorKind::Conflict);
     // Had it come later still, after its look at the base, it would have been found out as well.
@@ -151,6 +168,7 @@ async fn a_late_creation_cannot_begin_a_table_again() {
         table_location: PLACE,
         base: None,
         metadata: &other,
+        grace: catalog.grace,
     };
     assert_eq!(late.commit().await.unwrap_err().kind(), ErrorKind::AlreadyExists);
     assert_eq!(catalog.load_table(&name).await.unwrap().metadata, tables[3].metadata);
@@ -174,6 +192,7 @@ async fn interrupted<F: AsyncFnOnce(&HadoopCatalog)>(
             metadata: &tables[1].metadata,
         }),
         metadata: &metadata,
+        grace: catalog.grace,
     };
     metadata.create_file(&catalog.io, &version(3)).await.unwrap();
     meanwhile(&catalog).await;
@@ -181,7 +200,7 @@ async fn interrupted<F: AsyncFnOnce(&HadoopCatalog)>(
     (catalog, fate)
 }
 
-async fn commit_times(catalog: &HadoopCatalog, times: u32) {
+pub(super) async fn commit_times(catalog: &HadoopCatalog, times: u32) {
     for i in 0..times {
         catalog
             .commit_table(set_property(&ident("db.t"), "after", &i.to_string()))
@@ -266,6 +285,7 @@ async fn a_dropped_table_is_not_revived() {
             metadata: &tables[1].metadata,
         }),
         metadata: &metadata,
+        grace: catalog.grace,
     };
     assert_eq!(late.commit().await.unwrap_err().kind(), ErrorKind::NotFound);
     assert!(!catalog.table_exists(&name).await.unwrap());
@@ -451,13 +471,7 @@ async fn many_writers_that_forget_fast_lose_nothing() {
     };
     let catalog = Arc::new(HadoopCatalog::new("test", FileIo::local(), settings).unwrap());
     let name = ident("db.t");
-    make_table(
-        &*catalog,
-        &name,
-        &[FORGETFUL[0], ("write.metadata.previous-versions-max", "4")],
-    )
-    .await
-    .unwrap();
+    make_table(&*catalog, &name, &FORGETFUL).await.unwrap();
     let writers = (0..8).map(|w| {
         let (catalog, name) = (catalog.clone(), name.clone());
         tokio::spawn(async move { crate::testkit::race::append_all(&*catalog, &name, w, 10).await })

@@ -6,12 +6,12 @@
 use std::cmp::Reverse;
 use std::time::Duration;
 
-use tarn_format::io::FileIo;
 use tarn_format::io::location::{file_name, join};
+use tarn_format::io::{FileIo, FileStatus};
 use tarn_format::{ErrorKind, Result};
 
 /// Where writers leave the version they made last.
-const VERSION_HINT: &str = "version-hint.text";
+pub(super) const VERSION_HINT: &str = "version-hint.text";
 
 /// The longest hint that is read: a name, not a document.
 const MAX_HINT_BYTES: u64 = 1024;
@@ -172,11 +172,38 @@ async fn read_hint(io: &FileIo, table_location: &str) -> Result<Option<String>> 
     }
 }
 
-/// Leaves the hint. Failing to costs readers a listing, never a commit, so it is only logged.
-pub(super) async fn write_hint(io: &FileIo, table_location: &str, number: u64) {
-    let location = join(&metadata_dir(table_location), VERSION_HINT);
-    if let Err(error) = io.write(&location, number.to_string().into()).await {
-        tracing::warn!(file = location, %error, "the version hint could not be written");
+/// What became of a hint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hint {
+    /// It names the version, or a higher one that stands.
+    Left,
+    /// It may name a lower one.
+    Failed,
+}
+
+/// Leaves the hint, unless it names a higher version that stands: lowering it could lead readers to versions made again
+/// after they were deleted. Failing to costs readers a listing, never a commit, so it is only logged.
+pub(super) async fn raise_hint(io: &FileIo, table_location: &str, number: u64) -> Hint {
+    match names_higher_version(io, table_location, number).await {
+        Ok(true) => return Hint::Left,
+        Ok(false) => {}
+        Err(error) => tracing::warn!(table_location, %error, "the version hint could not be read"),
+    }
+    let location = hint_location(table_location);
+    match io.write(&location, number.to_string().into()).await {
+        Ok(()) => Hint::Left,
+        Err(error) => {
+            tracing::warn!(file = location, %error, "the version hint could not be written");
+            Hint::Failed
+        }
+    }
+}
+
+async fn names_higher_version(io: &FileIo, table_location: &str, number: u64) -> Result<bool> {
+    let hint = read_hint(io, table_location).await?;
+    match hint.and_then(|h| h.parse::<u64>().ok()).filter(|h| *h > number) {
+        Some(hinted) => Ok(existing(io, table_location, hinted).await?.is_some()),
+        None => Ok(false),
     }
 }
 
@@ -187,12 +214,14 @@ pub(super) fn hint_location(table_location: &str) -> String {
 
 /// Names of all files in the metadata directory; none where there is no directory.
 pub(super) async fn metadata_names(io: &FileIo, table_location: &str) -> Result<Vec<String>> {
+    let files = metadata_files(io, table_location).await?;
+    Ok(files.iter().map(|f| file_name(&f.location).to_owned()).collect())
+}
+
+/// All files in the metadata directory; none where there is no directory.
+pub(super) async fn metadata_files(io: &FileIo, table_location: &str) -> Result<Vec<FileStatus>> {
     match io.list_dir(&metadata_dir(table_location)).await {
-        Ok(listing) => Ok(listing
-            .files
-            .iter()
-            .map(|f| file_name(&f.location).to_owned())
-            .collect()),
+        Ok(listing) => Ok(listing.files),
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         Err(e) => Err(e),
     }

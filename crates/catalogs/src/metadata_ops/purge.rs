@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use futures::StreamExt;
-use tarn_format::Result;
 use tarn_format::catalog::TableIdent;
 use tarn_format::io::FileIo;
 use tarn_format::manifest::columns::MetricsProjection;
@@ -11,6 +10,7 @@ use tarn_format::manifest::manifest_file::ManifestFile;
 use tarn_format::manifest::{list, reader};
 use tarn_format::spec::snapshot::{Properties, SnapshotManifests};
 use tarn_format::spec::table_metadata::TableMetadata;
+use tarn_format::{Error, Result};
 
 /// Manifests read at a time.
 const MANIFESTS_AT_ONCE: usize = 8;
@@ -38,11 +38,42 @@ pub(crate) async fn delete_table_files(
     let manifest_paths: Vec<&str> = manifests.iter().map(|m| m.manifest_path.as_str()).collect();
     delete_all(io, ident, &manifest_paths).await;
     delete_all(io, ident, &manifest_lists(metadata)).await;
-    let statistics = metadata.statistics.iter().map(|s| s.statistics_path.as_str());
-    let partition_statistics = metadata.partition_statistics.iter().map(|s| s.statistics_path.as_str());
-    delete_all(io, ident, &statistics.chain(partition_statistics).collect::<Vec<_>>()).await;
+    delete_all(io, ident, &statistics_files(metadata)).await;
     let logged = metadata.metadata_log.iter().map(|e| e.metadata_file.as_str());
     delete_all(io, ident, &logged.chain([metadata_location]).collect::<Vec<_>>()).await;
+}
+
+/// What [`delete_table_files`] deletes, in its order, but for the metadata files: for a catalog that must know them
+/// before it deletes the first.
+pub(crate) async fn reachable_files(io: &FileIo, metadata: &TableMetadata) -> Vec<String> {
+    let manifests = reachable_manifests(io, metadata).await;
+    let mut files = Vec::new();
+    if gc_enabled(&metadata.properties) {
+        let mut seen: HashSet<String> = HashSet::new();
+        for manifest in &manifests {
+            match content_paths(io, metadata, manifest).await {
+                Ok(paths) => files.extend(paths.into_iter().filter(|p| seen.insert(p.clone()))),
+                Err(error) => warn_unreadable(manifest, &error),
+            }
+        }
+    }
+    files.extend(manifests.into_iter().map(|m| m.manifest_path));
+    files.extend(manifest_lists(metadata).into_iter().map(str::to_owned));
+    files.extend(statistics_files(metadata).into_iter().map(str::to_owned));
+    files
+}
+
+fn warn_unreadable(manifest: &ManifestFile, error: &Error) {
+    tracing::warn!(
+        file = manifest.manifest_path, %error,
+        "a manifest of a purged table could not be read, its files stay behind"
+    );
+}
+
+fn statistics_files(metadata: &TableMetadata) -> Vec<&str> {
+    let statistics = metadata.statistics.iter().map(|s| s.statistics_path.as_str());
+    let partition_statistics = metadata.partition_statistics.iter().map(|s| s.statistics_path.as_str());
+    statistics.chain(partition_statistics).collect()
 }
 
 fn manifest_lists(metadata: &TableMetadata) -> Vec<&str> {
@@ -85,10 +116,7 @@ async fn delete_content_files(io: &FileIo, metadata: &TableMetadata, manifests: 
                     tracing::warn!(%error, "a file of a purged table could not be deleted");
                 }
             }
-            Err(error) => tracing::warn!(
-                file = manifest.manifest_path, %error,
-                "a manifest of a purged table could not be read, its files stay behind"
-            ),
+            Err(error) => warn_unreadable(manifest, &error),
         }
     }
 }

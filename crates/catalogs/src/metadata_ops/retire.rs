@@ -25,7 +25,8 @@ pub(crate) async fn delete_removed_metadata(io: &FileIo, base: &TableMetadata, c
     }
 }
 
-/// Whether the table wants old metadata files deleted. It does not by default.
+/// Whether the table wants old metadata files deleted. It does not by default. A directory catalog deletes them only
+/// after a while (see `hadoop::sweep`).
 pub(crate) fn deletes_after_commit(properties: &Properties) -> bool {
     let enabled = properties.get("write.metadata.delete-after-commit.enabled");
     enabled.is_some_and(|v| v.trim().eq_ignore_ascii_case("true"))

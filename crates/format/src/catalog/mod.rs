@@ -103,7 +103,8 @@ pub struct ViewCommit {
 /// Whether dropping a table also deletes its files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purge {
-    /// Files stay.
+    /// Files stay. A hadoop catalog removes the table's directory either way, as Java does, because the directory is
+    /// the table.
     Keep,
     /// All files that only this table's metadata reaches are deleted, as Java's `CatalogUtil.dropTableData`.
     Delete,

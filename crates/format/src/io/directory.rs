@@ -1,6 +1,7 @@
 //! Directories: real ones on a file system, emulated ones in stores that know only objects.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -42,6 +43,9 @@ pub trait Directories: Debug + Send + Sync {
     async fn create_dir(&self, path: &Path) -> Result<()>;
     /// Deletes a directory; a missing one is no error.
     async fn delete_dir(&self, path: &Path, what: DeleteDir) -> Result<()>;
+    /// Gives a directory another name, in one step, with all that is in it. `NotFound` when there is none,
+    /// `Unsupported` when the names are on different file systems. The new name must be free, and its parent exist.
+    async fn rename_dir(&self, from: &Path, to: &Path) -> Result<()>;
 }
 
 impl FileIo {
@@ -110,6 +114,23 @@ impl FileIo {
             None => delete_emulated(&target, what).await,
         }
         .context("directory", location)
+    }
+
+    /// Gives a directory another name, in one step, with all that is in it. The new name must be free, and the
+    /// directory that is to hold it exist.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such directory; `Unsupported` in stores without directories, and across stores or
+    /// file systems.
+    pub async fn rename_dir(&self, from: &str, to: &str) -> Result<()> {
+        let (source, target) = (self.resolve(from)?, self.resolve(to)?);
+        let renamed = match (source.directories(), target.directories()) {
+            (Some(directories), Some(others)) if Arc::ptr_eq(directories, others) => {
+                directories.rename_dir(&source.path, &target.path).await
+            }
+            _ => Err(Error::unsupported("the store cannot rename directories")),
+        };
+        renamed.context("directory", from)
     }
 }
 

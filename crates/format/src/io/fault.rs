@@ -51,6 +51,8 @@ pub enum Operation {
     CreateDir,
     /// Directory deleted.
     DeleteDir,
+    /// Directory renamed.
+    RenameDir,
 }
 
 /// Whether the failing operation takes effect.
@@ -398,6 +400,17 @@ impl Directories for FaultStore {
             match &self.directories {
                 Some(directories) => directories.delete_dir(path, what).await,
                 None => Ok(()),
+            }
+        })
+        .await
+    }
+
+    async fn rename_dir(&self, from: &Path, to: &Path) -> crate::error::Result<()> {
+        let fault = self.meet(Operation::RenameDir, from);
+        after_fault(fault, async {
+            match &self.directories {
+                Some(directories) => directories.rename_dir(from, to).await,
+                None => Err(crate::error::Error::unsupported("the store has no directories")),
             }
         })
         .await

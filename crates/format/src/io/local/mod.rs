@@ -330,6 +330,30 @@ impl Directories for LocalStore {
             },
         }
     }
+
+    async fn rename_dir(&self, from: &Path, to: &Path) -> crate::error::Result<()> {
+        let (from, to) = (fs_path(from), fs_path(to));
+        let durability = self.durability;
+        let renamed = blocking(move || {
+            // A rename would replace an empty directory.
+            if fs::symlink_metadata(&to).is_ok() {
+                return Err(os_error(&to, io::ErrorKind::AlreadyExists.into()));
+            }
+            if let Err(e) = fs::rename(&from, &to) {
+                return Ok(Err(e));
+            }
+            staged::sync_parent(&to, durability)?;
+            staged::sync_parent(&from, durability).map(Ok)
+        });
+        renamed.await.map_err(super::store_error)?.map_err(|e| {
+            let kind = match e.kind() {
+                io::ErrorKind::NotFound => TarnErrorKind::NotFound,
+                io::ErrorKind::CrossesDevices => TarnErrorKind::Unsupported,
+                _ => TarnErrorKind::Io,
+            };
+            TarnError::new(kind, "directory cannot be renamed").with_source(e)
+        })
+    }
 }
 
 /// The local file system with this durability, as store and as directories.

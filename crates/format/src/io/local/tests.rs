@@ -238,3 +238,22 @@ async fn copies_through_the_store_interface() {
     assert!(store.copy_if_not_exists(&a, &b).await.is_err());
     assert_eq!(io.read(&format!("{base}/b")).await.unwrap(), "x");
 }
+
+#[tokio::test]
+async fn a_directory_is_renamed_with_its_contents_but_never_over_another() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join("a/deep")).unwrap();
+    fs::write(dir.path().join("a/deep/f"), "x").unwrap();
+    fs::create_dir(dir.path().join("taken")).unwrap();
+    let io = FileIo::local();
+    let at = |name: &str| dir.path().join(name).display().to_string();
+    let over = io.rename_dir(&at("a"), &at("taken")).await.unwrap_err();
+    assert_eq!(over.kind(), ErrorKind::AlreadyExists);
+    io.rename_dir(&at("a"), &at("b")).await.unwrap();
+    assert_eq!(names(dir.path()), ["b", "taken"]);
+    assert_eq!(fs::read(dir.path().join("b/deep/f")).unwrap(), b"x");
+    let missing = io.rename_dir(&at("a"), &at("c")).await.unwrap_err();
+    assert_eq!(missing.kind(), ErrorKind::NotFound);
+    let elsewhere = FileIo::memory().rename_dir("/a", "/b").await.unwrap_err();
+    assert_eq!(elsewhere.kind(), ErrorKind::Unsupported);
+}
