@@ -9,10 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use libtest_mimic::{Failed, Trial};
-use tarn_catalogs::load_catalog;
+use tarn_catalogs::load_catalog_with_io;
 use tarn_format::catalog::{Catalog, Namespace, Table, TableCreation, TableIdent};
 use tarn_format::commit::append::fast_append;
 use tarn_format::commit::{CommitOptions, commit};
+use tarn_format::io::{Durability, FileIo};
 use tarn_format::manifest::columns::MetricsProjection;
 use tarn_format::manifest::data_file::{DataContent, DataFile, FileFormat};
 use tarn_format::manifest::{list, reader};
@@ -172,7 +173,9 @@ async fn open(kind: &str, place: &Path) -> Result<Arc<dyn Catalog>> {
     if kind == "sqlite" {
         properties.insert("uri".to_string(), below("catalog.db"));
     }
-    load_catalog("lake", &properties).await
+    // Nobody cuts the power here: what is tested is the race, not the disk.
+    let io = FileIo::builder().with_durability(Durability::OsCache).build();
+    load_catalog_with_io("lake", &properties, io)
 }
 
 async fn live_paths(table: &Table) -> Result<Vec<String>> {

@@ -56,8 +56,11 @@ impl Suite {
         trials
     }
 
-    /// Prints the records by folder, and that none was run.
+    /// Prints the records by folder, and that none was run. Nothing when these trials were filtered out.
     pub fn print_counts(&self) {
+        if self.tally.lines().is_empty() {
+            return;
+        }
         for line in self.tally.lines() {
             println!("golden:{line}");
         }
