@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::avro::schema::{AvroField, AvroSchema, AvroType};
-use super::avro::skip::{Skip, SkipCompiler, sequence};
+use super::avro::skip::{Skip, SkipCompiler};
 use super::partition_values::PartitionPlan;
 use crate::error::{Error, Result};
 use crate::spec::types::{FieldId, StructType};
@@ -214,7 +214,7 @@ impl Compiler<'_> {
             return;
         }
         match self.steps.last_mut() {
-            Some(Step::Skip(last)) => *last = sequence(vec![last.clone(), skip]),
+            Some(Step::Skip(last)) => last.then(skip),
             _ => self.steps.push(Step::Skip(skip)),
         }
     }

@@ -11,6 +11,9 @@ use crate::spec::snapshot::Properties;
 /// The most a block may inflate to. Writers make blocks of 16 KB to a few MB.
 pub const MAX_BLOCK_BYTES: usize = 512 << 20;
 
+/// The memory that an xz decoder may take: the highest preset's dictionary of 64 MiB, and its tables.
+const XZ_MEMORY_BYTES: u64 = 128 << 20;
+
 /// Room that every block gets at first: twice Java's blocks.
 const MIN_ROOM_BYTES: usize = 128 << 10;
 
@@ -187,7 +190,13 @@ impl Decompressor {
                 read_capped(decoder, "zstandard", block.len(), out)
             }
             (Codec::Bzip2, _) => read_capped(bzip2::read::BzDecoder::new(block), "bzip2", block.len(), out),
-            (Codec::Xz, _) => read_capped(liblzma::read::XzDecoder::new(block), "xz", block.len(), out),
+            (Codec::Xz, _) => {
+                // The dictionary is as large as the block says, before a byte of it is known to be good.
+                let stream =
+                    liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY_BYTES, 0).map_err(|e| bad("xz", e))?;
+                let decoder = liblzma::read::XzDecoder::new_stream(block, stream);
+                read_capped(decoder, "xz", block.len(), out)
+            }
             _ => {
                 out.fill(block);
                 Ok(())

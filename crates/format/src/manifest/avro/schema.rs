@@ -15,7 +15,16 @@ pub struct AvroSchema {
     pub avro_type: AvroType,
     /// What it stands for.
     pub logical: Logical,
+    /// How many types lie within each other here; bounded, so that everything may recurse over schemas.
+    depth: usize,
 }
+
+/// No manifest nests deeper than its partition fields: 7 levels. JSON alone bounds nothing, for named types may be used
+/// within later ones.
+const MAX_DEPTH: usize = 100;
+
+/// A manifest has some twenty fields and one per partition field.
+const MAX_FIELDS: usize = 10_000;
 
 /// A physical type. Named types are shared by their users.
 #[derive(Debug, Clone, PartialEq)]
@@ -148,7 +157,7 @@ impl Parser {
                     .iter()
                     .map(|b| self.parse(b, namespace))
                     .collect::<Result<_>>()?;
-                Ok(plain(AvroType::Union(branches)))
+                plain(AvroType::Union(branches))
             }
             Json::Object(object) => self.object(object, namespace),
             _ => Err(Error::corrupt("the Avro schema holds something that is no type")),
@@ -157,7 +166,7 @@ impl Parser {
 
     fn named_type(&self, name: &str, namespace: &str) -> Result<Arc<AvroSchema>> {
         if let Some(primitive) = primitive(name) {
-            return Ok(plain(primitive));
+            return plain(primitive);
         }
         let found = self
             .named
@@ -190,10 +199,7 @@ impl Parser {
                 None => return self.named_type(name, namespace),
             },
         };
-        let schema = Arc::new(AvroSchema {
-            logical: logical(object),
-            avro_type,
-        });
+        let schema = new_schema(avro_type, logical(object))?;
         if matches!(schema.avro_type, AvroType::Enum | AvroType::Fixed(_)) {
             self.register(object, namespace, &schema);
         }
@@ -212,6 +218,11 @@ impl Parser {
         let Some(Json::Array(json_fields)) = object.get("fields") else {
             return Err(Error::corrupt("the Avro schema holds a record without fields"));
         };
+        if json_fields.len() > MAX_FIELDS {
+            return Err(Error::corrupt(format!(
+                "the Avro schema holds a record of more than {MAX_FIELDS} fields"
+            )));
+        }
         let own_name = own_full_name(object, namespace);
         let inner = own_name
             .rsplit_once('.')
@@ -221,7 +232,7 @@ impl Parser {
         for json in json_fields {
             fields.push(self.field(json, &inner)?);
         }
-        let schema = plain(AvroType::Record(fields));
+        let schema = plain(AvroType::Record(fields))?;
         self.register(object, namespace, &schema);
         Ok(schema)
     }
@@ -251,11 +262,27 @@ impl Parser {
     }
 }
 
-fn plain(avro_type: AvroType) -> Arc<AvroSchema> {
-    Arc::new(AvroSchema {
+fn plain(avro_type: AvroType) -> Result<Arc<AvroSchema>> {
+    new_schema(avro_type, Logical::None)
+}
+
+fn new_schema(avro_type: AvroType, logical: Logical) -> Result<Arc<AvroSchema>> {
+    let within = match &avro_type {
+        AvroType::Array(inner) | AvroType::Map(inner) => inner.depth,
+        AvroType::Union(branches) => branches.iter().map(|b| b.depth).max().unwrap_or(0),
+        AvroType::Record(fields) => fields.iter().map(|f| f.schema.depth).max().unwrap_or(0),
+        _ => 0,
+    };
+    if within >= MAX_DEPTH {
+        return Err(Error::corrupt(format!(
+            "the Avro schema nests types more than {MAX_DEPTH} levels deep"
+        )));
+    }
+    Ok(Arc::new(AvroSchema {
         avro_type,
-        logical: Logical::None,
-    })
+        logical,
+        depth: within + 1,
+    }))
 }
 
 fn primitive(name: &str) -> Option<AvroType> {

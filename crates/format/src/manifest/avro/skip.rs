@@ -72,24 +72,34 @@ impl SkipCompiler {
 
 /// The steps as one, neighbours merged.
 pub fn sequence(steps: Vec<Skip>) -> Skip {
-    let mut merged: Vec<Skip> = Vec::with_capacity(steps.len());
-    for step in steps {
-        match (merged.last_mut(), step) {
-            (_, Skip::Nothing) => {}
-            (Some(Skip::Varints(n)), Skip::Varints(m)) => *n = n.saturating_add(m),
-            (Some(Skip::Fixed(n)), Skip::Fixed(m)) => *n = n.saturating_add(m),
-            (_, step) => merged.push(step),
-        }
-    }
-    match merged.as_slice() {
-        [] => Skip::Nothing,
-        [Skip::Varints(1), Skip::Sized] => Skip::IntAndSized,
-        [_] => merged.pop().unwrap_or(Skip::Nothing),
-        _ => Skip::Sequence(merged),
-    }
+    let mut all = Skip::Nothing;
+    steps.into_iter().for_each(|step| all.then(step));
+    all
 }
 
 impl Skip {
+    /// Adds a step that comes after. A sequence grows in place: it never nests, however many steps are added.
+    pub fn then(&mut self, next: Skip) {
+        match (&mut *self, next) {
+            (_, Skip::Nothing) => {}
+            (first, Skip::Sequence(steps)) => steps.into_iter().for_each(|step| first.then(step)),
+            (Skip::Varints(n), Skip::Varints(m)) => *n = n.saturating_add(m),
+            (Skip::Fixed(n), Skip::Fixed(m)) => *n = n.saturating_add(m),
+            (Skip::Sequence(steps), next) => match (steps.last_mut(), next) {
+                (Some(Skip::Varints(n)), Skip::Varints(m)) => *n = n.saturating_add(m),
+                (Some(Skip::Fixed(n)), Skip::Fixed(m)) => *n = n.saturating_add(m),
+                (_, next) => steps.push(next),
+            },
+            (first, next) => {
+                *first = match (std::mem::replace(first, Skip::Nothing), next) {
+                    (Skip::Nothing, next) => next,
+                    (Skip::Varints(1), Skip::Sized) => Skip::IntAndSized,
+                    (first, next) => Skip::Sequence(vec![first, next]),
+                };
+            }
+        }
+    }
+
     /// Moves the cursor behind one value.
     #[inline]
     pub fn skip(&self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {

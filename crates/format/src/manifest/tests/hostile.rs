@@ -189,6 +189,60 @@ fn types_that_double_at_every_level_take_no_time() {
 }
 
 #[test]
+fn types_that_nest_without_end_are_refused() {
+    // Each is named within the next, so the JSON itself is flat.
+    let mut fields =
+        r#"{"name":"d0","type":{"type":"record","name":"n0","fields":[{"name":"a","type":"int"}]}}"#.to_string();
+    for i in 1..20_000 {
+        let below = i - 1;
+        fields += &format!(
+            r#",{{"name":"d{i}","type":{{"type":"record","name":"n{i}","fields":[{{"name":"a","type":"n{below}"}}]}}}}"#
+        );
+    }
+    let bytes = hand_made(
+        &format!(r#"{{"name":"x","type":{{"type":"record","name":"x","fields":[{fields}]}}}}"#),
+        |e| {
+            e.long(0);
+        },
+    );
+    // One level too many, on fewer fields than a record may have.
+    let few = fields.split(",{\"name\":\"d150\"").next().unwrap();
+    let deep = hand_made(
+        &format!(r#"{{"name":"x","type":{{"type":"record","name":"x","fields":[{few}]}}}}"#),
+        |e| {
+            e.long(0);
+        },
+    );
+    for result in decode_all(&bytes).into_iter().chain(decode_all(&deep)) {
+        assert_eq!(result.unwrap_err().kind(), ErrorKind::Corrupt);
+    }
+}
+
+#[test]
+fn many_fields_that_nobody_wants_are_skipped_in_a_row() {
+    let fields: Vec<String> = (0..9_000)
+        .map(|i| {
+            format!(
+                r#"{{"name":"u{i}","type":"{}"}}"#,
+                if i % 2 == 0 { "string" } else { "long" }
+            )
+        })
+        .collect();
+    let bytes = hand_made(&fields.join(","), |e| {
+        for i in 0..9_000 {
+            if i % 2 == 0 {
+                e.sized(b"text");
+            } else {
+                e.long(i);
+            }
+        }
+    });
+    for result in decode_all(&bytes) {
+        assert_eq!(result.unwrap(), 1);
+    }
+}
+
+#[test]
 fn types_within_themselves_and_paths_that_are_not_text_are_refused() {
     let recursive = r#"{"name":"x","type":{"type":"record","name":"t","fields":[{"name":"t","type":["null","t"]}]}}"#;
     let bytes = hand_made(recursive, |e| e.long(0));
