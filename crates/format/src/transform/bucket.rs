@@ -38,6 +38,11 @@ pub fn hash(value: &Value, source: &PrimitiveType) -> Option<i32> {
     })
 }
 
+/// The hash of a text's or binary's bytes, as [`hash`] gives it, for callers that hold no [`Value`].
+pub fn hash_bytes(bytes: &[u8]) -> i32 {
+    murmur3(bytes)
+}
+
 /// MurmurHash3, x86 32-bit variant, seed 0.
 fn murmur3(data: &[u8]) -> i32 {
     let mix = |k: u32| k.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);

@@ -21,6 +21,7 @@ use crate::spec::types::PrimitiveType;
 use crate::spec::value::Value;
 
 pub use bucket::hash as bucket_hash;
+pub use bucket::hash_bytes as bucket_hash_bytes;
 
 /// A transform of a column into a partition or sort value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -1,0 +1,4 @@
+//! Iceberg's schemas and values in Arrow's terms, and back.
+
+pub mod schema;
+pub mod value;

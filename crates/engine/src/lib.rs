@@ -1,0 +1,16 @@
+//! Iceberg tables in DataFusion: reading, writing, row-level changes, metadata tables and maintenance.
+
+#![warn(missing_docs)]
+
+pub mod arrow;
+pub mod caches;
+pub mod provider;
+pub mod scan;
+pub mod static_table;
+pub mod write;
+
+pub use caches::Caches;
+pub use provider::IcebergTable;
+
+#[cfg(test)]
+mod fixture_tests;

@@ -1,0 +1,185 @@
+//! [`IcebergTable`]: an Iceberg table at one state as a DataFusion table.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{Schema as ArrowSchema, SchemaRef as ArrowSchemaRef};
+use async_trait::async_trait;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::dml::InsertOp;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use tarn_format::Error;
+use tarn_format::catalog::{Catalog, Table};
+use tarn_format::scan::snapshots::SnapshotSelector;
+use tarn_format::spec::schema::SchemaRef;
+
+use crate::arrow::schema::schema_to_arrow;
+use crate::caches::Caches;
+use crate::scan::MetadataColumn;
+use crate::scan::plan::{ScanRequest, plan_scan};
+use crate::write::{WriteTarget, append};
+
+/// A table at one state: immutable, so that every plan that holds it sees one snapshot.
+#[derive(Debug, Clone)]
+pub struct IcebergTable {
+    table: Table,
+    selector: SnapshotSelector,
+    schema: SchemaRef,
+    metadata_columns: Vec<MetadataColumn>,
+    arrow_schema: ArrowSchemaRef,
+    caches: Caches,
+    catalog: Option<Arc<dyn Catalog>>,
+}
+
+impl IcebergTable {
+    /// A table at the state that `selector` names, with the schema that belongs to it: the table's own for the current
+    /// state and branches, the snapshot's for ids, times and tags.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such snapshot or ref.
+    pub fn new(table: Table, selector: SnapshotSelector, caches: Caches) -> tarn_format::Result<Self> {
+        let selected = selector.select(&table.metadata)?;
+        Ok(IcebergTable {
+            arrow_schema: schema_to_arrow(&selected.schema),
+            schema: selected.schema,
+            metadata_columns: Vec::new(),
+            table,
+            selector,
+            caches,
+            catalog: None,
+        })
+    }
+
+    /// The table with the catalog that it was loaded from, which makes it writable.
+    #[must_use]
+    pub fn with_catalog(mut self, catalog: Arc<dyn Catalog>) -> Self {
+        self.catalog = Some(catalog);
+        self
+    }
+
+    /// The table with metadata columns behind its own, in the order of [`MetadataColumn::ALL`].
+    #[must_use]
+    pub fn with_metadata_columns(mut self, columns: &[MetadataColumn]) -> Self {
+        self.metadata_columns = MetadataColumn::ALL
+            .into_iter()
+            .filter(|c| columns.contains(c))
+            .collect();
+        let own = schema_to_arrow(&self.schema);
+        let added = self
+            .metadata_columns
+            .iter()
+            .map(|c| c.arrow_field(&self.table.metadata));
+        let fields: Vec<_> = own.fields().iter().cloned().chain(added).collect();
+        self.arrow_schema = Arc::new(ArrowSchema::new(fields));
+        self
+    }
+
+    /// The table as its catalog loaded it.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// Which state is read.
+    pub fn selector(&self) -> &SnapshotSelector {
+        &self.selector
+    }
+
+    /// The schema that rows are read with.
+    pub fn iceberg_schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// That schema in Arrow's terms, followed by the metadata columns.
+    pub fn arrow_schema(&self) -> &ArrowSchemaRef {
+        &self.arrow_schema
+    }
+
+    /// The metadata columns that can be read.
+    pub fn metadata_columns(&self) -> &[MetadataColumn] {
+        &self.metadata_columns
+    }
+
+    /// The catalog that commits changes; `None` for tables that are only read.
+    pub fn catalog(&self) -> Option<&Arc<dyn Catalog>> {
+        self.catalog.as_ref()
+    }
+
+    pub(crate) fn caches(&self) -> &Caches {
+        &self.caches
+    }
+}
+
+#[async_trait]
+impl TableProvider for IcebergTable {
+    fn schema(&self) -> ArrowSchemaRef {
+        Arc::clone(&self.arrow_schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let request = ScanRequest {
+            projection,
+            filters,
+            limit,
+        };
+        plan_scan(self, state, request).await
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        // Iceberg prunes files by them; rows are filtered by the engine.
+        Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
+    }
+
+    /// Appends. Other changes of rows must go through plans that keep their meaning: by the time DataFusion calls its
+    /// hooks for them, filters are lost or changed, so those hooks stay refused.
+    async fn insert_into(
+        &self,
+        _state: &dyn Session,
+        input: Arc<dyn ExecutionPlan>,
+        insert_op: InsertOp,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let target = self.write_target(insert_op);
+        let target = target.map_err(|e| {
+            let named = e.with_context("table", self.table.ident.to_string());
+            DataFusionError::External(Box::new(named))
+        })?;
+        append(input, target)
+    }
+}
+
+impl IcebergTable {
+    fn write_target(&self, insert_op: InsertOp) -> tarn_format::Result<WriteTarget> {
+        if insert_op != InsertOp::Append {
+            return Err(Error::unsupported(format!("{insert_op} is not supported yet")));
+        }
+        let Some(catalog) = &self.catalog else {
+            return Err(Error::unsupported(
+                "the table belongs to no catalog and can only be read",
+            ));
+        };
+        if !self.metadata_columns.is_empty() {
+            return Err(Error::unsupported(
+                "rows cannot be inserted where metadata columns are shown",
+            ));
+        }
+        let branch = match &self.selector {
+            SnapshotSelector::Current => None,
+            SnapshotSelector::Ref(name) => Some(name.clone()),
+            _ => return Err(Error::unsupported("an earlier state of a table cannot be written to")),
+        };
+        let mut target = WriteTarget::new(Arc::clone(catalog), self.table.clone())?;
+        target.branch = branch;
+        target.commit.cache = self.caches.manifests.clone();
+        Ok(target)
+    }
+}

@@ -1,0 +1,120 @@
+//! Arrays as a file holds them, turned into arrays as the table's schema has them: children matched by field id at
+//! every depth, missing ones filled with their initial default or null, promoted ones cast.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, ListArray, MapArray, StructArray, make_array, new_null_array};
+use arrow::compute::{CastOptions, cast_with_options};
+use arrow::datatypes::{DataType, Field, FieldRef, Fields};
+use datafusion::error::{DataFusionError, Result};
+use tarn_format::spec::schema::Schema;
+
+use crate::arrow::schema::field_id;
+use crate::arrow::value::repeat;
+
+/// Whether arrays of `from` are arrays of `to` as they are, so that nothing needs doing. Names, ids and nullability of
+/// top-level fields don't matter; those of children do, because they are part of the type.
+pub(crate) fn same_type(from: &DataType, to: &DataType) -> bool {
+    from == to
+}
+
+/// Turns an array of a file's field into one of the table's field.
+///
+/// `schema` gives the initial defaults of children that the file lacks.
+///
+/// # Errors
+/// When a value does not fit the table's type: the file contradicts the schema.
+pub(crate) fn adapt(array: &ArrayRef, from: &Field, to: &Field, schema: &Schema) -> Result<ArrayRef> {
+    if array.data_type() == to.data_type() {
+        return Ok(Arc::clone(array));
+    }
+    match (array.data_type(), to.data_type()) {
+        (DataType::Struct(file), DataType::Struct(table)) => {
+            let array = array.as_struct();
+            let columns: Result<Vec<ArrayRef>> = table.iter().map(|t| child(array, file, t, schema)).collect();
+            let adapted =
+                StructArray::try_new_with_length(table.clone(), columns?, array.nulls().cloned(), array.len())?;
+            Ok(Arc::new(adapted))
+        }
+        (DataType::List(file), DataType::List(table)) => {
+            let array = array.as_list::<i32>();
+            let values = adapt(array.values(), file, table, schema)?;
+            let adapted = ListArray::try_new(
+                Arc::clone(table),
+                array.offsets().clone(),
+                values,
+                array.nulls().cloned(),
+            )?;
+            Ok(Arc::new(adapted))
+        }
+        (DataType::Map(file, _), DataType::Map(table, sorted)) => {
+            let array = array.as_map();
+            let entries = map_entries(array.entries(), file, table, schema)?;
+            let offsets = array.offsets().clone();
+            let adapted = MapArray::try_new(Arc::clone(table), offsets, entries, array.nulls().cloned(), *sorted)?;
+            Ok(Arc::new(adapted))
+        }
+        (_, target) => {
+            let strict = CastOptions {
+                safe: false,
+                ..CastOptions::default()
+            };
+            cast_with_options(array, target, &strict).map_err(|e| {
+                let message = format!(
+                    "column '{}' of type {} cannot be read as {target}",
+                    to.name(),
+                    from.data_type()
+                );
+                DataFusionError::from(e).context(message)
+            })
+        }
+    }
+}
+
+/// Keys and values of maps go by position: their ids may be missing where a writer left them out.
+fn map_entries(entries: &StructArray, file: &Field, table: &Field, schema: &Schema) -> Result<StructArray> {
+    let (DataType::Struct(file), DataType::Struct(table)) = (file.data_type(), table.data_type()) else {
+        return Err(DataFusionError::Execution("a map column has no entries".to_string()));
+    };
+    let columns: Result<Vec<ArrayRef>> = entries
+        .columns()
+        .iter()
+        .zip(file.iter().zip(table))
+        .map(|(array, (from, to))| adapt(array, from, to, schema))
+        .collect();
+    Ok(StructArray::try_new(table.clone(), columns?, entries.nulls().cloned())?)
+}
+
+fn child(array: &StructArray, file: &Fields, to: &FieldRef, schema: &Schema) -> Result<ArrayRef> {
+    let id = field_id(to);
+    let found = file.iter().position(|f| id.is_some() && field_id(f) == id);
+    match found {
+        Some(i) => adapt(array.column(i), &file[i], to, schema),
+        None => {
+            let default = id.and_then(|id| schema.field_by_id(id));
+            match default.and_then(|f| f.initial_default.as_ref().map(|v| (v, &f.field_type))) {
+                Some((value, field_type)) => repeat(Some(value), field_type, to.data_type(), array.len())
+                    .map_err(|e| DataFusionError::External(Box::new(e))),
+                None if to.is_nullable() => Ok(new_null_array(to.data_type(), array.len())),
+                None => missing_required(array, to),
+            }
+        }
+    }
+}
+
+/// A required child may be missing only where every parent is null: then its values are never seen.
+fn missing_required(parent: &StructArray, to: &FieldRef) -> Result<ArrayRef> {
+    if parent.null_count() < parent.len() {
+        let message = format!(
+            "required field '{}' is missing in the file and has no default",
+            to.name()
+        );
+        return Err(DataFusionError::Execution(message));
+    }
+    let nulls = new_null_array(to.data_type(), parent.len());
+    let placeholder = nulls.to_data().into_builder().nulls(None).null_count(0).build()?;
+    Ok(make_array(placeholder))
+}
+
+#[cfg(test)]
+mod tests;

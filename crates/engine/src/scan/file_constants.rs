@@ -1,0 +1,89 @@
+//! What a file has in every row: identity partition values and metadata columns.
+
+use std::sync::Arc;
+
+use datafusion::common::ScalarValue;
+use tarn_format::Result;
+use tarn_format::scan::FileScanTask;
+use tarn_format::spec::schema::Schema;
+use tarn_format::spec::table_metadata::TableMetadata;
+use tarn_format::spec::types::{FieldId, StructType, Type};
+use tarn_format::spec::value::Value;
+use tarn_format::transform::Transform;
+
+use super::field_id_adapter::FileConstants;
+use super::metadata_columns::{MetadataColumn, partition_struct};
+use crate::arrow::value::{struct_scalar, to_scalar};
+
+/// The constants of files of one table, for the columns that a scan reads.
+#[derive(Debug, Clone)]
+pub(crate) struct ConstantColumns {
+    metadata: Arc<TableMetadata>,
+    schema: Arc<Schema>,
+    metadata_columns: Vec<MetadataColumn>,
+    partition: StructType,
+}
+
+impl ConstantColumns {
+    pub(crate) fn new(metadata: Arc<TableMetadata>, schema: Arc<Schema>, columns: Vec<MetadataColumn>) -> Self {
+        ConstantColumns {
+            partition: partition_struct(&metadata),
+            metadata,
+            schema,
+            metadata_columns: columns,
+        }
+    }
+
+    /// The constants of one file. Identity partition values stand for their source columns whether or not the file holds
+    /// them, as in Java: migrated files don't.
+    ///
+    /// # Errors
+    /// `Corrupt` when a partition value is not of its type.
+    pub(crate) fn of(&self, task: &FileScanTask) -> Result<FileConstants> {
+        let mut constants = FileConstants::new();
+        if let Some(spec) = self.metadata.spec_by_id(task.spec_id()) {
+            for (i, field) in spec.fields.iter().enumerate() {
+                let (Transform::Identity, Some(source)) = (&field.transform, field.source_id()) else {
+                    continue;
+                };
+                if let Some(column) = self.schema.field_by_id(source)
+                    && matches!(column.field_type, Type::Primitive(_))
+                    && self.schema.parent_id(source).is_none()
+                {
+                    let value = task.partition().0.get(i).and_then(Option::as_ref);
+                    constants.insert(source, to_scalar(value, &column.field_type)?);
+                }
+            }
+        }
+        for column in &self.metadata_columns {
+            if let Some(value) = self.metadata_column(*column, task)? {
+                constants.insert(column.field_id(), value);
+            }
+        }
+        Ok(constants)
+    }
+
+    fn metadata_column(&self, column: MetadataColumn, task: &FileScanTask) -> Result<Option<ScalarValue>> {
+        Ok(Some(match column {
+            MetadataColumn::File => ScalarValue::Utf8View(Some(task.path().to_string())),
+            MetadataColumn::SpecId => ScalarValue::Int32(Some(task.spec_id())),
+            MetadataColumn::Deleted => ScalarValue::Boolean(Some(false)),
+            MetadataColumn::Partition => struct_scalar(&self.partition_values(task), &self.partition)?,
+            // Made by the reader, row by row.
+            MetadataColumn::Pos => return Ok(None),
+        }))
+    }
+
+    /// The file's partition as a tuple over the fields of all specs.
+    fn partition_values(&self, task: &FileScanTask) -> Vec<Option<Value>> {
+        let ids: Vec<FieldId> = match self.metadata.spec_by_id(task.spec_id()) {
+            Some(spec) => spec.fields.iter().map(|f| f.field_id).collect(),
+            None => Vec::new(),
+        };
+        let value = |id: FieldId| {
+            let index = ids.iter().position(|i| *i == id)?;
+            task.partition().0.get(index).cloned().flatten()
+        };
+        self.partition.fields.iter().map(|f| value(f.id)).collect()
+    }
+}

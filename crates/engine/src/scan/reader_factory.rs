@@ -1,0 +1,114 @@
+//! Opens Parquet files of a table through its own [`FileIo`], whatever store DataFusion has registered, with footers
+//! cached.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::parquet::{CachedParquetFileReaderFactory, ParquetFileReaderFactory};
+use datafusion::error::{DataFusionError, Result};
+use datafusion::execution::cache::cache_manager::FileMetadataCache;
+use datafusion::parquet::arrow::arrow_reader::ArrowReaderOptions;
+use datafusion::parquet::arrow::async_reader::AsyncFileReader;
+use datafusion::parquet::errors::{ParquetError, Result as ParquetResult};
+use datafusion::parquet::file::metadata::ParquetMetaData;
+use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use object_store::ObjectStoreExt;
+use tarn_format::io::FileIo;
+
+use super::source::IcebergFile;
+use super::strict_store::StrictStore;
+
+/// Makes readers of a table's files.
+#[derive(Debug)]
+pub(crate) struct TableReaderFactory {
+    pub(crate) io: FileIo,
+    pub(crate) footers: Arc<FileMetadataCache>,
+}
+
+impl ParquetFileReaderFactory for TableReaderFactory {
+    fn create_reader(
+        &self,
+        partition_index: usize,
+        mut file: PartitionedFile,
+        metadata_size_hint: Option<usize>,
+        metrics: &ExecutionPlanMetricsSet,
+    ) -> Result<Box<dyn AsyncFileReader + Send>> {
+        let Some(iceberg) = file.extensions.get::<IcebergFile>() else {
+            return Err(DataFusionError::Internal(
+                "a file of an Iceberg scan has no task".to_string(),
+            ));
+        };
+        let located = self.io.object(iceberg.task.path());
+        let (store, path) = located.map_err(|e| DataFusionError::External(Box::new(e)))?;
+        file.object_meta.location = path;
+        let opener = Opener {
+            store: Arc::new(StrictStore { inner: store }),
+            footers: Arc::clone(&self.footers),
+            partition_index,
+            metadata_size_hint,
+            metrics: metrics.clone(),
+        };
+        let inner = opener.open(file.clone())?;
+        Ok(Box::new(TableFileReader { inner, file, opener }))
+    }
+}
+
+/// What is needed to open a file again.
+struct Opener {
+    store: Arc<StrictStore>,
+    footers: Arc<FileMetadataCache>,
+    partition_index: usize,
+    metadata_size_hint: Option<usize>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl Opener {
+    fn open(&self, file: PartitionedFile) -> Result<Box<dyn AsyncFileReader + Send>> {
+        let store = Arc::clone(&self.store);
+        let readers = CachedParquetFileReaderFactory::new(store, Arc::clone(&self.footers));
+        readers.create_reader(self.partition_index, file, self.metadata_size_hint, &self.metrics)
+    }
+}
+
+/// A reader that believes the manifest's file size until the footer is not where it should be.
+struct TableFileReader {
+    inner: Box<dyn AsyncFileReader + Send>,
+    file: PartitionedFile,
+    opener: Opener,
+}
+
+impl AsyncFileReader for TableFileReader {
+    fn get_bytes(&mut self, range: Range<u64>) -> BoxFuture<'_, ParquetResult<Bytes>> {
+        self.inner.get_bytes(range)
+    }
+
+    fn get_byte_ranges(&mut self, ranges: Vec<Range<u64>>) -> BoxFuture<'_, ParquetResult<Vec<Bytes>>> {
+        self.inner.get_byte_ranges(ranges)
+    }
+
+    fn get_metadata<'a>(
+        &'a mut self,
+        options: Option<&'a ArrowReaderOptions>,
+    ) -> BoxFuture<'a, ParquetResult<Arc<ParquetMetaData>>> {
+        async move {
+            let error = match self.inner.get_metadata(options).await {
+                Ok(metadata) => return Ok(metadata),
+                Err(error) => error,
+            };
+            let status = self.opener.store.head(&self.file.object_meta.location).await;
+            let status = status.map_err(|e| ParquetError::External(Box::new(e)))?;
+            if status.size == self.file.object_meta.size {
+                return Err(error);
+            }
+            self.file.object_meta.size = status.size;
+            let opened = self.opener.open(self.file.clone());
+            self.inner = opened.map_err(|e| ParquetError::External(Box::new(e)))?;
+            self.inner.get_metadata(options).await
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,227 @@
+//! [`IcebergSource`]: Parquet files of an Iceberg table as a DataFusion file source.
+//!
+//! It wraps DataFusion's Parquet source, which does the reading: row-group, page and bloom pruning, dynamic filters, byte
+//! ranges. What Iceberg adds is decided per file when it is opened: where it lies, its constants, and its
+//! columns by field id.
+
+use std::fmt;
+use std::sync::Arc;
+
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::config::ConfigOptions;
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::{
+    FileOpener, FileScanConfig, FileScanConfigBuilder, FileSource, ParquetSource,
+};
+use datafusion::datasource::table_schema::TableSchema;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::physical_expr::projection::ProjectionExprs;
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_expr_common::sort_expr::PhysicalSortExpr;
+use datafusion::physical_plan::filter_pushdown::FilterPushdownPropagation;
+use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use datafusion::physical_plan::{DisplayFormatType, SortOrderPushdownResult};
+use datafusion_datasource::morsel::{MorselPlanner, Morselizer};
+use object_store::ObjectStore;
+use tarn_format::scan::FileScanTask;
+use tarn_format::spec::name_mapping::NameMapping;
+use tarn_format::spec::schema::Schema;
+
+use super::field_id_adapter::FieldIdAdapterFactory;
+use super::file_constants::ConstantColumns;
+
+/// What all files of a scan share.
+#[derive(Debug)]
+pub(crate) struct ScanContext {
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) name_mapping: Option<Arc<NameMapping>>,
+    pub(crate) constants: ConstantColumns,
+    /// One line for EXPLAIN: snapshot, files, manifests and filter.
+    pub(crate) description: String,
+}
+
+/// The Iceberg side of a [`PartitionedFile`], carried as its extension.
+#[derive(Debug, Clone)]
+pub(crate) struct IcebergFile {
+    pub(crate) task: FileScanTask,
+}
+
+/// The source of an Iceberg scan.
+#[derive(Clone)]
+pub struct IcebergSource {
+    inner: Arc<dyn FileSource>,
+    context: Arc<ScanContext>,
+}
+
+impl fmt::Debug for IcebergSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IcebergSource")
+            .field("context", &self.context.description)
+            .finish_non_exhaustive()
+    }
+}
+
+impl IcebergSource {
+    pub(crate) fn new(parquet: ParquetSource, context: Arc<ScanContext>) -> Self {
+        IcebergSource {
+            inner: Arc::new(parquet),
+            context,
+        }
+    }
+
+    fn with_inner(&self, inner: Arc<dyn FileSource>) -> Arc<dyn FileSource> {
+        Arc::new(IcebergSource {
+            inner,
+            context: Arc::clone(&self.context),
+        })
+    }
+}
+
+impl FileSource for IcebergSource {
+    fn create_file_opener(
+        &self,
+        _object_store: Arc<dyn ObjectStore>,
+        _base_config: &FileScanConfig,
+        _partition: usize,
+    ) -> Result<Arc<dyn FileOpener>> {
+        Err(DataFusionError::Internal(
+            "an Iceberg scan opens files by morsels".to_string(),
+        ))
+    }
+
+    fn create_morselizer(
+        &self,
+        object_store: Arc<dyn ObjectStore>,
+        base_config: &FileScanConfig,
+        partition: usize,
+    ) -> Result<Box<dyn Morselizer>> {
+        // Every file gets its own adapter; without the list of files the config is cheap to copy for each.
+        let config = FileScanConfigBuilder::from(base_config.clone())
+            .with_file_groups(Vec::new())
+            .build();
+        Ok(Box::new(IcebergMorselizer {
+            source: self.clone(),
+            object_store,
+            config,
+            partition,
+        }))
+    }
+
+    fn table_schema(&self) -> &TableSchema {
+        self.inner.table_schema()
+    }
+
+    fn with_batch_size(&self, batch_size: usize) -> Arc<dyn FileSource> {
+        self.with_inner(self.inner.with_batch_size(batch_size))
+    }
+
+    fn filter(&self) -> Option<Arc<dyn PhysicalExpr>> {
+        self.inner.filter()
+    }
+
+    fn projection(&self) -> Option<&ProjectionExprs> {
+        self.inner.projection()
+    }
+
+    fn metrics(&self) -> &ExecutionPlanMetricsSet {
+        self.inner.metrics()
+    }
+
+    fn file_type(&self) -> &str {
+        "iceberg"
+    }
+
+    fn fmt_extra(&self, t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match t {
+            DisplayFormatType::Default | DisplayFormatType::Verbose => write!(f, ", {}", self.context.description)?,
+            DisplayFormatType::TreeRender => writeln!(f, "{}", self.context.description)?,
+        }
+        self.inner.fmt_extra(t, f)
+    }
+
+    fn try_pushdown_filters(
+        &self,
+        filters: Vec<Arc<dyn PhysicalExpr>>,
+        config: &ConfigOptions,
+    ) -> Result<FilterPushdownPropagation<Arc<dyn FileSource>>> {
+        let mut pushed = self.inner.try_pushdown_filters(filters, config)?;
+        pushed.updated_node = pushed.updated_node.map(|inner| self.with_inner(inner));
+        Ok(pushed)
+    }
+
+    fn try_pushdown_projection(&self, projection: &ProjectionExprs) -> Result<Option<Arc<dyn FileSource>>> {
+        let pushed = self.inner.try_pushdown_projection(projection)?;
+        Ok(pushed.map(|inner| self.with_inner(inner)))
+    }
+
+    fn try_pushdown_sort(
+        &self,
+        order: &[PhysicalSortExpr],
+        eq_properties: &EquivalenceProperties,
+    ) -> Result<SortOrderPushdownResult<Arc<dyn FileSource>>> {
+        Ok(match self.inner.try_pushdown_sort(order, eq_properties)? {
+            SortOrderPushdownResult::Exact { inner } => SortOrderPushdownResult::Exact {
+                inner: self.with_inner(inner),
+            },
+            SortOrderPushdownResult::Inexact { inner } => SortOrderPushdownResult::Inexact {
+                inner: self.with_inner(inner),
+            },
+            SortOrderPushdownResult::Unsupported => SortOrderPushdownResult::Unsupported,
+        })
+    }
+
+    fn apply_expressions(
+        &self,
+        f: &mut dyn for<'a> FnMut(&'a Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        self.inner.apply_expressions(f)
+    }
+
+    fn reorder_files(&self, files: Vec<PartitionedFile>) -> Vec<PartitionedFile> {
+        self.inner.reorder_files(files)
+    }
+}
+
+/// Opens files one by one.
+struct IcebergMorselizer {
+    source: IcebergSource,
+    object_store: Arc<dyn ObjectStore>,
+    config: FileScanConfig,
+    partition: usize,
+}
+
+impl fmt::Debug for IcebergMorselizer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IcebergMorselizer")
+            .field("partition", &self.partition)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Morselizer for IcebergMorselizer {
+    fn plan_file(&self, mut file: PartitionedFile) -> Result<Box<dyn MorselPlanner>> {
+        let Some(iceberg) = file.extensions.get::<IcebergFile>() else {
+            return Err(DataFusionError::Internal(
+                "a file of an Iceberg scan has no task".to_string(),
+            ));
+        };
+        let context = &self.source.context;
+        let constants = context.constants.of(&iceberg.task);
+        let constants = constants.map_err(|e| DataFusionError::External(Box::new(e)))?;
+        // Sizes in manifests may be wrong: the last range of a file reaches to its true end, else rows would be lost.
+        if let Some(range) = &mut file.range
+            && range.end as u64 >= file.object_meta.size
+        {
+            range.end = i64::MAX;
+        }
+        let mut config = self.config.clone();
+        config.expr_adapter_factory = Some(Arc::new(FieldIdAdapterFactory {
+            schema: Arc::clone(&context.schema),
+            name_mapping: context.name_mapping.clone(),
+            constants: Arc::new(constants),
+        }));
+        let inner = &self.source.inner;
+        let morselizer = inner.create_morselizer(Arc::clone(&self.object_store), &config, self.partition)?;
+        morselizer.plan_file(file)
+    }
+}

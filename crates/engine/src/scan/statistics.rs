@@ -1,0 +1,112 @@
+//! Per-file statistics from manifests, for DataFusion's planner and for answers from metadata.
+//!
+//! Exact means that answers may be given from it (DESIGN §5): row counts without deletes; minimum and maximum of types
+//! whose bounds are never truncated, of floats only where NaNs are counted and there are none.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{Schema as ArrowSchema, SchemaRef as ArrowSchemaRef};
+use datafusion::common::stats::Precision;
+use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
+use tarn_format::scan::FileScanTask;
+use tarn_format::scan::task::ColumnStatistics as IcebergStatistics;
+use tarn_format::spec::schema::Schema;
+use tarn_format::spec::types::{PrimitiveType, Type};
+use tarn_format::spec::value_binary::from_bytes;
+
+use crate::arrow::schema::field_id;
+use crate::arrow::value::to_scalar;
+
+/// The statistics of one file over the columns of the scan's schema.
+pub(crate) fn file_statistics(task: &FileScanTask, arrow: &ArrowSchemaRef, schema: &Schema) -> Arc<Statistics> {
+    let rows = usize::try_from(task.record_count()).unwrap_or(0);
+    let exact_rows = task.deletes().is_empty() && task.record_count() >= 0;
+    let num_rows = if exact_rows {
+        Precision::Exact(rows)
+    } else {
+        Precision::Inexact(rows)
+    };
+    let column_statistics = columns(task, arrow, schema, exact_rows);
+    let size = usize::try_from(task.file_size_in_bytes()).unwrap_or(0);
+    Arc::new(Statistics {
+        num_rows,
+        total_byte_size: Precision::Inexact(size),
+        column_statistics,
+    })
+}
+
+fn columns(task: &FileScanTask, arrow: &ArrowSchema, schema: &Schema, exact: bool) -> Vec<ColumnStatistics> {
+    let column = |field: &arrow::datatypes::FieldRef| {
+        let id = field_id(field)?;
+        let Type::Primitive(primitive) = schema.type_by_id(id)? else {
+            return None;
+        };
+        let statistics = column_statistics(&task.statistics(id)?, primitive)?;
+        Some(if exact { statistics } else { statistics.to_inexact() })
+    };
+    let fields = arrow.fields().iter();
+    fields
+        .map(|f| column(f).unwrap_or_else(ColumnStatistics::new_unknown))
+        .collect()
+}
+
+fn column_statistics(of: &IcebergStatistics<'_>, primitive: &PrimitiveType) -> Option<ColumnStatistics> {
+    let mut statistics = ColumnStatistics::new_unknown();
+    if let Some(nulls) = of.null_count().and_then(|n| usize::try_from(n).ok()) {
+        statistics.null_count = Precision::Exact(nulls);
+    }
+    if let Some(size) = of.column_size().and_then(|n| usize::try_from(n).ok()) {
+        statistics.byte_size = Precision::Inexact(size);
+    }
+    let certainty = certainty(of, primitive)?;
+    let bound = |bytes: Option<&[u8]>| {
+        let value = from_bytes(bytes?, primitive).ok()?;
+        to_scalar(Some(&value), &Type::Primitive(primitive.clone())).ok()
+    };
+    statistics.min_value = certainty.of(bound(of.lower_bound()));
+    statistics.max_value = certainty.of(bound(of.upper_bound()));
+    Some(statistics)
+}
+
+/// Whether bounds are the minimum and maximum themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Certainty {
+    Exact,
+    Inexact,
+}
+
+impl Certainty {
+    fn of(self, value: Option<ScalarValue>) -> Precision<ScalarValue> {
+        match (self, value) {
+            (_, None) => Precision::Absent,
+            (Certainty::Exact, Some(v)) => Precision::Exact(v),
+            (Certainty::Inexact, Some(v)) => Precision::Inexact(v),
+        }
+    }
+}
+
+/// `None` for types whose bounds say nothing of values.
+fn certainty(of: &IcebergStatistics<'_>, primitive: &PrimitiveType) -> Option<Certainty> {
+    Some(match primitive {
+        PrimitiveType::Boolean
+        | PrimitiveType::Int
+        | PrimitiveType::Long
+        | PrimitiveType::Decimal { .. }
+        | PrimitiveType::Date
+        | PrimitiveType::Time
+        | PrimitiveType::Timestamp
+        | PrimitiveType::Timestamptz
+        | PrimitiveType::TimestampNs
+        | PrimitiveType::TimestamptzNs => Certainty::Exact,
+        PrimitiveType::Float | PrimitiveType::Double if of.nan_count() == Some(0) => Certainty::Exact,
+        PrimitiveType::String => Certainty::Inexact,
+        // With NaNs or without their count, the bounds leave out values that compare greatest.
+        PrimitiveType::Float | PrimitiveType::Double => return None,
+        PrimitiveType::Uuid
+        | PrimitiveType::Fixed(_)
+        | PrimitiveType::Binary
+        | PrimitiveType::Unknown
+        | PrimitiveType::Geometry { .. }
+        | PrimitiveType::Geography { .. } => return None,
+    })
+}

@@ -1,0 +1,94 @@
+//! A store that never answers with fewer bytes than were asked for.
+//!
+//! Sizes in manifests may be wrong, and Parquet's reader takes a short answer for a bug in itself and panics.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::stream::BoxStream;
+use object_store::path::Path;
+use object_store::{
+    CopyOptions, Error, GetOptions, GetRange, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+};
+
+/// Another store whose short answers become errors.
+#[derive(Debug)]
+pub(crate) struct StrictStore {
+    pub(crate) inner: Arc<dyn ObjectStore>,
+}
+
+impl fmt::Display for StrictStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+fn short(location: &Path, range: &Range<u64>) -> Error {
+    Error::Generic {
+        store: "table files",
+        source: format!(
+            "{location} ends before byte {}: it is shorter than the table says",
+            range.end
+        )
+        .into(),
+    }
+}
+
+#[async_trait]
+impl ObjectStore for StrictStore {
+    async fn put_opts(&self, location: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
+        self.inner.put_opts(location, payload, options).await
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        location: &Path,
+        options: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
+        self.inner.put_multipart_opts(location, options).await
+    }
+
+    async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
+        let wanted = match &options.range {
+            Some(GetRange::Bounded(range)) if !options.head => Some(range.clone()),
+            _ => None,
+        };
+        let got = self.inner.get_opts(location, options).await?;
+        match wanted {
+            Some(range) if got.range != range => Err(short(location, &range)),
+            _ => Ok(got),
+        }
+    }
+
+    async fn get_ranges(&self, location: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let got = self.inner.get_ranges(location, ranges).await?;
+        let bad = ranges
+            .iter()
+            .zip(&got)
+            .find(|(range, bytes)| bytes.len() as u64 != range.end - range.start);
+        match bad {
+            Some((range, _)) => Err(short(location, range)),
+            None => Ok(got),
+        }
+    }
+
+    fn delete_stream(&self, locations: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
+        self.inner.delete_stream(locations)
+    }
+
+    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        self.inner.list(prefix)
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
+        self.inner.list_with_delimiter(prefix).await
+    }
+
+    async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
+        self.inner.copy_opts(from, to, options).await
+    }
+}

@@ -1,0 +1,107 @@
+//! Appends rows to a table: the entry point for `insert_into`, the SQL layer and the library.
+
+use std::sync::Arc;
+
+use datafusion::error::{DataFusionError, Result};
+use datafusion::physical_expr::Distribution;
+use datafusion::physical_plan::repartition::RepartitionExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, Partitioning};
+use tarn_format::catalog::{Catalog, Table};
+use tarn_format::commit::CommitOptions;
+use tarn_format::spec::snapshot::{MAIN_BRANCH, RefKind};
+use tarn_format::{Error, ResultExt};
+
+use super::append_exec::AppendExec;
+use super::conform::Conform;
+use super::layout::Layout;
+use super::options::WriteOptions;
+
+/// What is written to, and how.
+#[derive(Debug, Clone)]
+pub struct WriteTarget {
+    /// The catalog that commits.
+    pub catalog: Arc<dyn Catalog>,
+    /// The table as loaded; its current schema, spec and order are written with. A table that
+    /// [`Catalog::stage_table`] made is created with the rows, as one commit.
+    pub table: Table,
+    /// The branch that is written to; `None` is `main`.
+    pub branch: Option<String>,
+    /// How files are written.
+    pub options: WriteOptions,
+    /// How the commit is made.
+    pub commit: CommitOptions,
+}
+
+impl WriteTarget {
+    /// The table's main branch, written as its properties say.
+    ///
+    /// # Errors
+    /// As [`WriteOptions::of_table`].
+    pub fn new(catalog: Arc<dyn Catalog>, table: Table) -> tarn_format::Result<Self> {
+        let options = WriteOptions::of_table(&table.metadata).context("table", table.ident.to_string())?;
+        Ok(WriteTarget {
+            catalog,
+            table,
+            branch: None,
+            options,
+            commit: CommitOptions::default(),
+        })
+    }
+}
+
+/// A plan that appends the rows of `plan`, whose columns are the table's in order, and commits once per execution. Its
+/// result is one row with the number of rows, `count`. Nothing happens before it is executed.
+///
+/// Rows are checked: a NULL in a required column, at any depth, fails the write. After a failure the data files that were
+/// written are deleted, unless the commit's outcome is unknown.
+///
+/// # Errors
+/// `InvalidInput` when columns do not match; `NotFound` for a branch that does not exist; `Unsupported` for transforms or
+/// types that cannot be written.
+pub fn append(plan: Arc<dyn ExecutionPlan>, target: WriteTarget) -> Result<Arc<dyn ExecutionPlan>> {
+    let layout = prepare(&plan, &target).context("table", target.table.ident.to_string());
+    let layout = layout.map_err(|e| DataFusionError::External(Box::new(e)))?;
+    let input = arrange(plan, &layout)?;
+    Ok(Arc::new(AppendExec::new(input, Arc::new(target), layout)))
+}
+
+fn prepare(plan: &Arc<dyn ExecutionPlan>, target: &WriteTarget) -> tarn_format::Result<Layout> {
+    let metadata = &target.table.metadata;
+    Conform::new(Arc::clone(metadata.current_schema())).check(&plan.schema())?;
+    if let Some(branch) = target.branch.as_deref().filter(|b| *b != MAIN_BRANCH) {
+        match metadata.refs.get(branch) {
+            None => return Err(Error::not_found(format!("branch '{branch}' does not exist"))),
+            Some(r) if r.kind == RefKind::Tag => {
+                return Err(Error::invalid(format!(
+                    "'{branch}' is a tag, which cannot be written to"
+                )));
+            }
+            Some(_) => {}
+        }
+    }
+    Layout::new(metadata, &target.options, &plan.schema())
+}
+
+/// Brings rows into the layout. DataFusion's optimizer does the same where it still runs.
+fn arrange(plan: Arc<dyn ExecutionPlan>, layout: &Layout) -> Result<Arc<dyn ExecutionPlan>> {
+    let mut plan = plan;
+    let partitions = plan.output_partitioning().partition_count();
+    if let Distribution::KeyPartitioned(keys) = &layout.distribution
+        && partitions > 1
+    {
+        let hash = Partitioning::Hash(keys.clone(), partitions);
+        plan = Arc::new(RepartitionExec::try_new(plan, hash)?);
+    }
+    let single = matches!(layout.distribution, Distribution::SinglePartition);
+    if let Some(order) = &layout.ordering {
+        if !plan.equivalence_properties().ordering_satisfy(order.clone())? {
+            plan = Arc::new(SortExec::new(order.clone(), plan).with_preserve_partitioning(true));
+        }
+        if single && partitions > 1 {
+            plan = Arc::new(SortPreservingMergeExec::new(order.clone(), plan));
+        }
+    }
+    Ok(plan)
+}

@@ -1,0 +1,227 @@
+//! How a table is written: statement options over session settings over table properties over Iceberg's defaults.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use tarn_format::manifest::data_file::FileFormat;
+use tarn_format::spec::snapshot::Properties;
+use tarn_format::spec::table_metadata::TableMetadata;
+use tarn_format::{Error, Result};
+
+use super::metrics_mode::MetricsConfig;
+use super::parquet_options::ParquetOptions;
+
+const TARGET_FILE_SIZE_BYTES: Setting = Setting {
+    statement: "target-file-size-bytes",
+    session: "",
+    table: "write.target-file-size-bytes",
+};
+const FORMAT: Setting = Setting {
+    statement: "write-format",
+    session: "",
+    table: "write.format.default",
+};
+const DISTRIBUTION_MODE: Setting = Setting {
+    statement: "distribution-mode",
+    session: "spark.sql.iceberg.distribution-mode",
+    table: "write.distribution-mode",
+};
+const FANOUT: Setting = Setting {
+    statement: "fanout-enabled",
+    session: "",
+    table: "write.spark.fanout.enabled",
+};
+const SNAPSHOT_PROPERTY: &str = "snapshot-property.";
+const SESSION_SNAPSHOT_PROPERTY: &str = "spark.sql.iceberg.snapshot-property.";
+
+const DEFAULT_TARGET_FILE_SIZE_BYTES: u64 = 512 * 1024 * 1024;
+
+/// The names one setting has at each level; empty where a level has none.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Setting {
+    pub(super) statement: &'static str,
+    pub(super) session: &'static str,
+    pub(super) table: &'static str,
+}
+
+/// Where options come from, strongest first.
+#[derive(Debug, Clone, Copy)]
+pub struct OptionSources<'a> {
+    /// Options of the statement (`fanout-enabled`, `snapshot-property.x`, …), as Spark's writer names them.
+    pub statement: &'a Properties,
+    /// Session settings (`spark.sql.iceberg.*`).
+    pub session: &'a Properties,
+}
+
+/// All levels together.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Settings<'a> {
+    sources: OptionSources<'a>,
+    pub(super) table: &'a Properties,
+}
+
+impl<'a> Settings<'a> {
+    /// The strongest value, with the name of the property that gives it.
+    pub(super) fn get(&self, setting: Setting) -> Option<(&'static str, &'a str)> {
+        let find = |properties: &'a Properties, name: &'static str| Some((name, properties.get(name)?.as_str()));
+        find(self.sources.statement, setting.statement)
+            .or_else(|| find(self.sources.session, setting.session))
+            .or_else(|| find(self.table, setting.table))
+    }
+
+    /// A number of at least 1.
+    pub(super) fn positive<N>(&self, setting: Setting, default: N) -> Result<N>
+    where
+        N: FromStr + PartialOrd + Default,
+    {
+        match self.get(setting) {
+            None => Ok(default),
+            Some((name, text)) => match text.trim().parse::<N>() {
+                Ok(number) if number > N::default() => Ok(number),
+                _ => Err(invalid(name, text, "a whole number above 0")),
+            },
+        }
+    }
+
+    pub(super) fn table_property(&self, table: &'static str) -> Setting {
+        Setting {
+            statement: table,
+            session: table,
+            table,
+        }
+    }
+}
+
+pub(super) fn invalid(name: impl Display, text: &str, expected: &str) -> Error {
+    Error::invalid(format!("property '{name}' is '{text}', but must be {expected}"))
+}
+
+/// `true` or `false`, in any case.
+pub(super) fn boolean(name: impl Display, text: &str) -> Result<bool> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(invalid(name, text, "true or false")),
+    }
+}
+
+/// How rows are brought together before they are written (`write.distribution-mode`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DistributionMode {
+    /// Not at all.
+    None,
+    /// Rows of one partition meet in one writer.
+    Hash,
+    /// As `Hash` for partitioned tables; a table with a sort order only is sorted as a whole.
+    Range,
+}
+
+/// How many files a writer holds open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenFiles {
+    /// One: rows are sorted by partition before.
+    Clustered,
+    /// One per partition: nothing is sorted, at the price of memory (`write.spark.fanout.enabled`).
+    Fanout,
+}
+
+/// How a table is written.
+#[derive(Debug, Clone)]
+pub struct WriteOptions {
+    /// Size at which a file is closed and the next begun, in bytes.
+    pub target_file_size_bytes: u64,
+    /// How rows are distributed. `None` where neither statement, session nor table say.
+    pub distribution: Option<DistributionMode>,
+    /// Files open at a time.
+    pub open_files: OpenFiles,
+    /// How Parquet files are written.
+    pub parquet: ParquetOptions,
+    /// Which column metrics are kept.
+    pub metrics: MetricsConfig,
+    /// Added to the snapshot's summary.
+    pub snapshot_properties: Properties,
+}
+
+impl WriteOptions {
+    /// The options for writing a table.
+    ///
+    /// # Errors
+    /// `InvalidInput` naming the property whose value is unknown; `Unsupported` for formats that cannot be written yet.
+    pub fn new(metadata: &TableMetadata, sources: OptionSources<'_>) -> Result<Self> {
+        let settings = Settings {
+            sources,
+            table: &metadata.properties,
+        };
+        check_format(&settings)?;
+        let schema = metadata.current_schema();
+        Ok(WriteOptions {
+            target_file_size_bytes: settings.positive(TARGET_FILE_SIZE_BYTES, DEFAULT_TARGET_FILE_SIZE_BYTES)?,
+            distribution: distribution(&settings)?,
+            open_files: open_files(&settings)?,
+            parquet: ParquetOptions::new(&settings, schema)?,
+            metrics: MetricsConfig::new(&metadata.properties, schema, metadata.default_sort_order())?,
+            snapshot_properties: snapshot_properties(sources),
+        })
+    }
+
+    /// The options that the table's properties give.
+    ///
+    /// # Errors
+    /// As [`WriteOptions::new`].
+    pub fn of_table(metadata: &TableMetadata) -> Result<Self> {
+        let none = Properties::new();
+        Self::new(
+            metadata,
+            OptionSources {
+                statement: &none,
+                session: &none,
+            },
+        )
+    }
+}
+
+fn check_format(settings: &Settings<'_>) -> Result<()> {
+    let Some((name, text)) = settings.get(FORMAT) else {
+        return Ok(());
+    };
+    match FileFormat::from_name(text.trim()) {
+        Some(FileFormat::Parquet) => Ok(()),
+        Some(FileFormat::Avro | FileFormat::Orc) => Err(Error::unsupported(format!(
+            "writing {} data files is not supported yet (property '{name}')",
+            text.trim()
+        ))),
+        _ => Err(invalid(name, text, "parquet, avro or orc")),
+    }
+}
+
+fn distribution(settings: &Settings<'_>) -> Result<Option<DistributionMode>> {
+    let Some((name, text)) = settings.get(DISTRIBUTION_MODE) else {
+        return Ok(None);
+    };
+    match text.trim().to_ascii_lowercase().as_str() {
+        "none" => Ok(Some(DistributionMode::None)),
+        "hash" => Ok(Some(DistributionMode::Hash)),
+        "range" => Ok(Some(DistributionMode::Range)),
+        _ => Err(invalid(name, text, "none, hash or range")),
+    }
+}
+
+fn open_files(settings: &Settings<'_>) -> Result<OpenFiles> {
+    Ok(match settings.get(FANOUT) {
+        Some((name, text)) if boolean(name, text)? => OpenFiles::Fanout,
+        _ => OpenFiles::Clustered,
+    })
+}
+
+fn snapshot_properties(sources: OptionSources<'_>) -> Properties {
+    let taken = |properties: &Properties, prefix: &str| -> Properties {
+        let with_prefix = properties.iter().filter_map(|(key, value)| {
+            let key = key.strip_prefix(prefix)?;
+            Some((key.to_string(), value.clone()))
+        });
+        with_prefix.collect()
+    };
+    let mut all = taken(sources.session, SESSION_SNAPSHOT_PROPERTY);
+    all.extend(taken(sources.statement, SNAPSHOT_PROPERTY));
+    all
+}

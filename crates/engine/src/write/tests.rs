@@ -1,0 +1,1 @@
+//! Writes through the engine, read back through it.
