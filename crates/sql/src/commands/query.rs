@@ -1,0 +1,78 @@
+//! Queries and EXPLAIN.
+
+use std::sync::Arc;
+
+use datafusion::dataframe::DataFrame;
+use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
+use sqlparser::ast::Query;
+use tarn_format::{Error, Result};
+
+use super::insert;
+use crate::ast::{ExplainMode, Statement};
+use crate::error::from_engine;
+use crate::output::Output;
+use crate::planner::{PlanContext, QuerySettings, plan_query};
+use crate::relations::SessionRelations;
+use crate::session::Session;
+
+/// What planning needs of the session.
+pub(crate) fn plan_context(session: &Session) -> PlanContext {
+    let settings = session.settings();
+    let mut state = session.context().state();
+    let options = state.config_mut().options_mut();
+    options.execution.time_zone = Some(settings.time_zone().to_string());
+    PlanContext {
+        state,
+        loader: Arc::new(SessionRelations {
+            session: session.clone(),
+        }),
+        settings: QuerySettings {
+            case_sensitivity: match settings.case_sensitivity() {
+                tarn_format::spec::schema::CaseSensitivity::Sensitive => crate::planner::CaseSensitivity::Sensitive,
+                tarn_format::spec::schema::CaseSensitivity::Insensitive => crate::planner::CaseSensitivity::Insensitive,
+            },
+            time_zone: settings.time_zone().to_string(),
+        },
+    }
+}
+
+/// Runs a query.
+pub(crate) async fn query(session: &Session, query: &Query) -> Result<Output> {
+    let context = plan_context(session);
+    let plan = plan_query(&context, query.clone()).await?;
+    execute(context, plan).await
+}
+
+async fn execute(context: PlanContext, plan: LogicalPlan) -> Result<Output> {
+    let frame = DataFrame::new(context.state, plan);
+    let stream = frame.execute_stream().await.map_err(from_engine)?;
+    Ok(Output::Rows(stream))
+}
+
+/// Runs EXPLAIN. A write is planned and shown, never run.
+pub(crate) async fn explain(session: &Session, mode: ExplainMode, statement: &Statement) -> Result<Output> {
+    let plan = match statement {
+        Statement::Query(query) => {
+            let context = plan_context(session);
+            let plan = plan_query(&context, query.as_ref().clone()).await?;
+            let verbose = mode == ExplainMode::Extended;
+            let explained = LogicalPlanBuilder::from(plan).explain(verbose, mode == ExplainMode::Analyze);
+            let explained = explained.and_then(LogicalPlanBuilder::build).map_err(from_engine)?;
+            return execute(context, explained).await;
+        }
+        Statement::Insert(_) if mode == ExplainMode::Analyze => {
+            return Err(Error::unsupported(
+                "EXPLAIN ANALYZE of a write would run it: use EXPLAIN",
+            ));
+        }
+        Statement::Insert(statement) => insert::plan(session, statement).await?,
+        _ => return Err(Error::invalid("only queries and INSERT can be explained")),
+    };
+    let text = datafusion::physical_plan::displayable(plan.plan.as_ref())
+        .indent(false)
+        .to_string();
+    Output::text(
+        ["plan_type", "plan"],
+        vec![[Some("physical_plan".to_string()), Some(text)]],
+    )
+}

@@ -1,0 +1,221 @@
+//! SHOW.
+
+use tarn_format::catalog::{Catalog, Namespace, TableIdent};
+use tarn_format::spec::table_metadata::TableMetadata;
+use tarn_format::{Error, ErrorKind, Result};
+
+use super::namespaces::missing;
+use super::spark_types::{transform_name, type_name};
+use crate::ast::{Name, Show};
+use crate::names::{FoundTable, Suffix, find_table};
+use crate::output::Output;
+use crate::session::Session;
+
+/// Runs SHOW.
+pub(crate) async fn show(session: &Session, show: &Show) -> Result<Output> {
+    match show {
+        Show::Catalogs { pattern } => {
+            let names = session
+                .catalog_names()
+                .into_iter()
+                .filter(|n| matches(n, pattern.as_deref()));
+            Output::text(["catalog"], names.map(|n| [Some(n)]).collect())
+        }
+        Show::Namespaces { parent, pattern } => namespaces(session, parent.as_ref(), pattern.as_deref()).await,
+        Show::Tables { namespace, pattern } => tables(session, namespace.as_ref(), pattern.as_deref()).await,
+        Show::Columns { table } => {
+            let found = plain_table(session, table).await?;
+            let columns = found.table.metadata.current_schema().fields().to_vec();
+            Output::text(["col_name"], columns.iter().map(|f| [Some(f.name.clone())]).collect())
+        }
+        Show::TableProperties { table, key } => table_properties(session, table, key.as_deref()).await,
+        Show::CreateTable { table } => {
+            let found = plain_table(session, table).await?;
+            Output::text(["createtab_stmt"], vec![[Some(create_statement(&found))]])
+        }
+        Show::CurrentNamespace => {
+            let current = session.current();
+            let row = [Some(current.catalog), Some(current.namespace.to_string())];
+            Output::text(["catalog", "namespace"], vec![row])
+        }
+        Show::Functions { .. } => Err(Error::unsupported("SHOW FUNCTIONS is not supported yet")),
+    }
+}
+
+async fn namespaces(session: &Session, parent: Option<&Name>, pattern: Option<&str>) -> Result<Output> {
+    let located = session.locate_namespace(parent).await?;
+    let parent = located.namespace();
+    let catalog = located.entry.catalog.as_ref();
+    if !parent.is_root() && !catalog.namespace_exists(&parent).await? {
+        return Err(missing(catalog, &parent).await);
+    }
+    let found = catalog.list_namespaces(&parent).await?;
+    let names = found.iter().map(Namespace::to_string).filter(|n| matches(n, pattern));
+    Output::text(["namespace"], names.map(|n| [Some(n)]).collect())
+}
+
+async fn tables(session: &Session, namespace: Option<&Name>, pattern: Option<&str>) -> Result<Output> {
+    let (catalog, namespace) = match namespace {
+        Some(name) => {
+            let located = session.locate_namespace(Some(name)).await?;
+            let namespace = located.namespace();
+            (located.entry.catalog, namespace)
+        }
+        None => (session.current_catalog().await?.1.catalog, session.current().namespace),
+    };
+    if !namespace.is_root() && !catalog.namespace_exists(&namespace).await? {
+        return Err(missing(catalog.as_ref(), &namespace).await);
+    }
+    let mut found = catalog.list_tables(&namespace).await?;
+    found.extend(views(catalog.as_ref(), &namespace).await?);
+    found.sort();
+    let names = found.into_iter().map(|t| t.name).filter(|n| matches(n, pattern));
+    let row = |name| [Some(namespace.to_string()), Some(name), Some("false".to_string())];
+    Output::text(["namespace", "tableName", "isTemporary"], names.map(row).collect())
+}
+
+async fn views(catalog: &dyn Catalog, namespace: &Namespace) -> Result<Vec<TableIdent>> {
+    match catalog.list_views(namespace).await {
+        Err(e) if e.kind() == ErrorKind::Unsupported => Ok(Vec::new()),
+        listed => listed,
+    }
+}
+
+/// A table by its name alone.
+///
+/// # Errors
+/// `NotFound`, also when something follows the table's name.
+pub(crate) async fn plain_table(session: &Session, name: &Name) -> Result<FoundTable> {
+    let found = find_table(&session.locate_table(name).await?).await?;
+    match found.suffix {
+        Suffix::None => Ok(found),
+        _ => Err(Error::invalid(format!("'{name}' does not name a table itself"))),
+    }
+}
+
+/// Spark's SHOW pattern: `*` is anything, `|` separates alternatives, case does not matter.
+fn matches(name: &str, pattern: Option<&str>) -> bool {
+    let Some(pattern) = pattern else {
+        return true;
+    };
+    let name = name.to_lowercase();
+    pattern.to_lowercase().split('|').any(|p| glob(p.trim(), &name))
+}
+
+fn glob(pattern: &str, text: &str) -> bool {
+    let parts: Vec<&str> = pattern.split('*').collect();
+    let [first, middle @ .., last] = parts.as_slice() else {
+        return pattern == text;
+    };
+    let Some(mut rest) = text.strip_prefix(first) else {
+        return false;
+    };
+    for part in middle {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+async fn table_properties(session: &Session, table: &Name, key: Option<&str>) -> Result<Output> {
+    let found = plain_table(session, table).await?;
+    let all = shown_properties(&found.table.metadata);
+    let rows = match key {
+        None => all,
+        Some(key) => {
+            let found_value = all.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
+            let missing = || format!("Table {table} does not have property: {key}");
+            vec![(key.to_string(), found_value.unwrap_or_else(missing))]
+        }
+    };
+    Output::text(
+        ["key", "value"],
+        rows.into_iter().map(|(k, v)| [Some(k), Some(v)]).collect(),
+    )
+}
+
+/// The properties of a table with those that Iceberg's Spark catalog adds, sorted.
+pub(crate) fn shown_properties(metadata: &TableMetadata) -> Vec<(String, String)> {
+    let mut all = metadata.properties.clone();
+    let snapshot = metadata.current_snapshot().map(|s| s.snapshot_id.to_string());
+    let format = metadata
+        .properties
+        .get("write.format.default")
+        .map_or("parquet", String::as_str);
+    all.insert(
+        "current-snapshot-id".to_string(),
+        snapshot.unwrap_or_else(|| "none".to_string()),
+    );
+    all.insert("format".to_string(), format!("iceberg/{format}"));
+    all.insert("format-version".to_string(), metadata.format_version.to_string());
+    all.into_iter().collect()
+}
+
+fn quoted(name: &str) -> String {
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if plain && !name.is_empty() {
+        name.to_string()
+    } else {
+        format!("`{}`", name.replace('`', "``"))
+    }
+}
+
+fn string(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
+}
+
+/// A statement that makes a table of the same columns, partitioning and properties.
+fn create_statement(found: &FoundTable) -> String {
+    let metadata = &found.table.metadata;
+    let schema = metadata.current_schema();
+    let columns = schema.fields().iter().map(|f| {
+        let not_null = if f.required { " NOT NULL" } else { "" };
+        let comment = f
+            .doc
+            .as_ref()
+            .map(|d| format!(" COMMENT {}", string(d)))
+            .unwrap_or_default();
+        format!(
+            "  {} {}{not_null}{comment}",
+            quoted(&f.name),
+            type_name(&f.field_type).to_uppercase()
+        )
+    });
+    let name: Vec<String> = [found.catalog_name.as_str()]
+        .into_iter()
+        .chain(found.table.ident.namespace.0.iter().map(String::as_str))
+        .chain([found.table.ident.name.as_str()])
+        .map(quoted)
+        .collect();
+    let mut text = format!(
+        "CREATE TABLE {} (\n{})\nUSING iceberg\n",
+        name.join("."),
+        columns.collect::<Vec<_>>().join(",\n")
+    );
+    let fields = metadata.default_spec().fields.iter().filter_map(|f| {
+        let id = f.source_id()?;
+        let name = schema.full_name(id)?;
+        let column = match schema.parent_id(id) {
+            None => quoted(name),
+            Some(_) => name.split('.').map(quoted).collect::<Vec<_>>().join("."),
+        };
+        Some(transform_name(&f.transform, &column))
+    });
+    let fields: Vec<String> = fields.collect();
+    if !fields.is_empty() {
+        text.push_str(&format!("PARTITIONED BY ({})\n", fields.join(", ")));
+    }
+    if let Some(comment) = metadata.properties.get("comment") {
+        text.push_str(&format!("COMMENT {}\n", string(comment)));
+    }
+    text.push_str(&format!("LOCATION {}\n", string(&metadata.location)));
+    let properties = shown_properties(metadata).into_iter().filter(|(k, _)| k != "comment");
+    let properties = properties.map(|(k, v)| format!("  {} = {}", string(&k), string(&v)));
+    text.push_str(&format!(
+        "TBLPROPERTIES (\n{})\n",
+        properties.collect::<Vec<_>>().join(",\n")
+    ));
+    text
+}

@@ -1,0 +1,184 @@
+//! Session settings: SET, RESET and what they mean. Names are Spark's and Iceberg's; Tarn's own begin with `tarn.`.
+
+use std::collections::BTreeMap;
+
+use tarn_format::spec::schema::CaseSensitivity;
+use tarn_format::{Error, Result};
+
+use crate::dialect::DoubleQuotes;
+
+/// `spark.sql.catalog.NAME[.property]` configures catalogs.
+pub const CATALOG_PREFIX: &str = "spark.sql.catalog.";
+
+/// The catalog that a session begins in.
+pub const DEFAULT_CATALOG: &str = "spark.sql.defaultCatalog";
+
+const CASE_SENSITIVE: &str = "spark.sql.caseSensitive";
+const TIME_ZONE: &str = "spark.sql.session.timeZone";
+const DOUBLE_QUOTED: &str = "spark.sql.ansi.doubleQuotedIdentifiers";
+const AGGREGATE_PUSH_DOWN: &str = "spark.sql.iceberg.aggregate-push-down.enabled";
+
+/// A setting that SET shows and that is checked when it is set.
+#[derive(Debug, Clone, Copy)]
+pub struct Known {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value when nothing is set.
+    pub default: &'static str,
+    /// What it does.
+    pub description: &'static str,
+}
+
+/// The settings that mean something. Others are kept and shown, because scripts set many that only matter elsewhere.
+pub const KNOWN: &[Known] = &[
+    Known {
+        name: CASE_SENSITIVE,
+        default: "false",
+        description: "Whether names that differ in case are different names.",
+    },
+    Known {
+        name: TIME_ZONE,
+        default: "UTC",
+        description: "The zone in which timestamps are read from text and shown.",
+    },
+    Known {
+        name: DOUBLE_QUOTED,
+        default: "false",
+        description: "Whether \"x\" is an identifier instead of a string.",
+    },
+    Known {
+        name: AGGREGATE_PUSH_DOWN,
+        default: "true",
+        description: "Whether counts and bounds are answered from metadata.",
+    },
+];
+
+/// The settings of a session.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    values: BTreeMap<String, String>,
+}
+
+impl Settings {
+    /// Settings with these values.
+    ///
+    /// # Errors
+    /// As [`Settings::set`].
+    pub fn new(values: impl IntoIterator<Item = (String, String)>) -> Result<Self> {
+        let mut settings = Settings::default();
+        for (key, value) in values {
+            settings.set(&key, &value)?;
+        }
+        Ok(settings)
+    }
+
+    /// Sets a value.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a value that the setting cannot have.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
+        let is_switch = |k: &Known| k.name == key && matches!(k.default, "true" | "false");
+        if KNOWN.iter().any(is_switch) && !matches!(value.to_ascii_lowercase().as_str(), "true" | "false") {
+            return Err(Error::invalid(format!(
+                "setting {key} must be true or false, not '{value}'"
+            )));
+        }
+        if key == TIME_ZONE {
+            check_time_zone(value)?;
+        }
+        self.values.insert(key.to_string(), value.to_string());
+        Ok(())
+    }
+
+    /// Forgets a value, or all.
+    pub fn reset(&mut self, key: Option<&str>) {
+        match key {
+            Some(key) => drop(self.values.remove(key)),
+            None => self.values.retain(|key, _| key.starts_with(CATALOG_PREFIX)),
+        }
+    }
+
+    /// The value that was set, or the default of a known setting.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        let default = KNOWN.iter().find(|k| k.name == key).map(|k| k.default);
+        self.values.get(key).map(String::as_str).or(default)
+    }
+
+    /// All values, defaults of known settings included. Secrets are shown as stars.
+    pub fn shown(&self) -> Vec<(String, String)> {
+        let mut all: BTreeMap<String, String> = KNOWN
+            .iter()
+            .map(|k| (k.name.to_string(), k.default.to_string()))
+            .collect();
+        all.extend(self.values.iter().map(|(k, v)| (k.clone(), redacted(k, v))));
+        all.into_iter().collect()
+    }
+
+    fn is_on(&self, key: &str) -> bool {
+        self.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"))
+    }
+
+    /// How names are compared.
+    pub fn case_sensitivity(&self) -> CaseSensitivity {
+        match self.is_on(CASE_SENSITIVE) {
+            true => CaseSensitivity::Sensitive,
+            false => CaseSensitivity::Insensitive,
+        }
+    }
+
+    /// The session's time zone.
+    pub fn time_zone(&self) -> &str {
+        self.get(TIME_ZONE).unwrap_or("UTC")
+    }
+
+    /// What `"x"` is.
+    pub fn double_quotes(&self) -> DoubleQuotes {
+        match self.is_on(DOUBLE_QUOTED) {
+            true => DoubleQuotes::Identifier,
+            false => DoubleQuotes::String,
+        }
+    }
+
+    /// Properties of the catalog of this name, without the prefix; `None` when it is not configured here.
+    pub fn catalog_properties(&self, name: &str) -> Option<BTreeMap<String, String>> {
+        let key = format!("{CATALOG_PREFIX}{name}");
+        let prefix = format!("{key}.");
+        let properties: BTreeMap<String, String> = self
+            .values
+            .iter()
+            .filter_map(|(k, v)| Some((k.strip_prefix(&prefix)?.to_string(), v.clone())))
+            .collect();
+        (self.values.contains_key(&key) || !properties.is_empty()).then_some(properties)
+    }
+
+    /// The names of catalogs that are configured here.
+    pub fn catalog_names(&self) -> Vec<String> {
+        let names = self.values.keys().filter_map(|k| k.strip_prefix(CATALOG_PREFIX));
+        let mut names: Vec<String> = names
+            .map(|rest| rest.split('.').next().unwrap_or(rest).to_string())
+            .collect();
+        names.dedup();
+        names
+    }
+}
+
+/// A value as it may be shown: keys that hold secrets by their name are hidden.
+pub fn redacted(key: &str, value: &str) -> String {
+    const SECRET: [&str; 6] = ["secret", "password", "token", "credential", "access-key", "sas"];
+    let lower = key.to_ascii_lowercase();
+    if SECRET.iter().any(|s| lower.contains(s)) {
+        "*********(redacted)".to_string()
+    } else {
+        value.to_string()
+    }
+}
+
+fn check_time_zone(value: &str) -> Result<()> {
+    let parsed: std::result::Result<datafusion::arrow::array::timezone::Tz, _> = value.parse();
+    parsed.map(drop).map_err(|e| {
+        Error::invalid(format!(
+            "'{value}' is no time zone; zones are UTC, +02:00 or names like Europe/Oslo"
+        ))
+        .with_source(e)
+    })
+}

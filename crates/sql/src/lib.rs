@@ -1,0 +1,21 @@
+//! Spark SQL with Iceberg's extensions: parsing, name resolution, planning and the session.
+
+#![warn(missing_docs)]
+
+pub mod ast;
+pub mod catalogs;
+mod commands;
+pub mod config;
+pub mod dialect;
+pub mod error;
+pub mod functions;
+pub mod names;
+pub mod output;
+pub mod parser;
+pub mod planner;
+mod relations;
+pub mod session;
+mod store_assignment;
+
+pub use output::Output;
+pub use session::Session;

@@ -1,0 +1,39 @@
+//! INSERT INTO.
+
+use sqlparser::tokenizer::Token;
+use tarn_format::{Error, Result};
+
+use super::cursor::Cursor;
+use crate::ast::{Insert, InsertTarget, Statement};
+
+/// What follows `INSERT`.
+pub(crate) fn insert(c: &mut Cursor<'_>) -> Result<Statement> {
+    if c.at(&["OVERWRITE"]) {
+        return Err(Error::unsupported("INSERT OVERWRITE is not supported yet"));
+    }
+    c.expect(&["INTO"])?;
+    c.eat(&["TABLE"]);
+    let table = c.name()?;
+    if c.at(&["PARTITION"]) {
+        return Err(Error::unsupported("INSERT … PARTITION is not supported yet"));
+    }
+    let target = if c.eat(&["BY", "NAME"]) {
+        InsertTarget::ByName
+    } else if *c.peek(0) == Token::LParen && !query_in_parentheses(c) {
+        InsertTarget::Columns(c.parenthesized(Cursor::identifier)?)
+    } else {
+        InsertTarget::ByPosition
+    };
+    let source = c.query()?;
+    Ok(Statement::Insert(Box::new(Insert { table, target, source })))
+}
+
+fn query_in_parentheses(c: &Cursor<'_>) -> bool {
+    let mut n = 0;
+    while *c.peek(n) == Token::LParen {
+        n += 1;
+    }
+    ["SELECT", "WITH", "VALUES", "TABLE", "FROM"]
+        .iter()
+        .any(|w| super::tokens::is_word(c.peek(n), w))
+}

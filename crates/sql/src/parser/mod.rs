@@ -1,0 +1,150 @@
+//! From text to statements.
+//!
+//! Queries and expressions are sqlparser's. Everything that Spark and Iceberg add, or that sqlparser would read and
+//! DataFusion would then ignore, has a grammar of its own here.
+
+mod create_table;
+mod cursor;
+mod insert;
+mod namespaces;
+mod set;
+mod show;
+mod tokens;
+mod types;
+
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+use tarn_format::{Error, Result};
+
+use self::cursor::Cursor;
+use self::namespaces::NAMESPACE;
+pub(crate) use self::tokens::VERSION_MARKER;
+use crate::ast::{CreateMode, ExplainMode, Statement};
+use crate::dialect::TarnDialect;
+
+/// Deepest nesting of EXPLAIN.
+const MAX_EXPLAIN_DEPTH: usize = 4;
+
+/// The statements of a text, which semicolons separate.
+///
+/// # Errors
+/// `InvalidInput` with line and column for text that is no statement; `Unsupported` for statements that are not
+/// implemented.
+pub fn parse(sql: &str, dialect: &TarnDialect) -> Result<Vec<Statement>> {
+    tokens::statements(sql, dialect)?
+        .into_iter()
+        .map(|tokens| parse_tokens(dialect, tokens))
+        .collect()
+}
+
+fn parse_tokens(dialect: &TarnDialect, tokens: Vec<TokenWithSpan>) -> Result<Statement> {
+    let mut cursor = Cursor::new(dialect, tokens);
+    let statement = statement(&mut cursor, 0)?;
+    cursor.expect_end()?;
+    Ok(statement)
+}
+
+fn statement(c: &mut Cursor<'_>, depth: usize) -> Result<Statement> {
+    if depth > MAX_EXPLAIN_DEPTH {
+        return Err(Error::invalid("EXPLAIN is nested too deeply"));
+    }
+    if c.eat(&["EXPLAIN"]) {
+        return explain(c, depth);
+    }
+    if c.eat(&["CREATE"]) {
+        return create(c);
+    }
+    if c.eat(&["REPLACE", "TABLE"]) {
+        return create_table::create_table(c, CreateMode::Replace);
+    }
+    if c.eat(&["DROP"]) {
+        return drop(c);
+    }
+    if c.eat(&["INSERT"]) {
+        return insert::insert(c);
+    }
+    if c.eat(&["SHOW"]) {
+        return show::show(c);
+    }
+    if c.eat_any(&["DESCRIBE", "DESC"]).is_some() {
+        return show::describe(c);
+    }
+    if c.eat(&["SET"]) {
+        return set::set(c);
+    }
+    if c.eat(&["RESET"]) {
+        return set::reset(c);
+    }
+    if c.eat(&["USE"]) {
+        return set::use_name(c);
+    }
+    if c.eat(&["ALTER"]) {
+        if c.eat_any(NAMESPACE).is_some() {
+            return namespaces::alter_namespace(c);
+        }
+        return Err(Error::unsupported("ALTER TABLE is not supported yet"));
+    }
+    if c.eat(&["COMMENT", "ON"]) && c.eat_any(NAMESPACE).is_some() {
+        return namespaces::comment_on_namespace(c);
+    }
+    query_or_unsupported(c)
+}
+
+fn query_or_unsupported(c: &mut Cursor<'_>) -> Result<Statement> {
+    const LATER: [&str; 6] = ["DELETE", "UPDATE", "MERGE", "CALL", "TRUNCATE", "REFRESH"];
+    if let Some(word) = LATER.into_iter().find(|w| c.at(&[w])) {
+        return Err(Error::unsupported(format!("{word} is not supported yet")));
+    }
+    let starts = ["SELECT", "WITH", "VALUES", "TABLE", "FROM"].iter().any(|w| c.at(&[w]));
+    if !starts && *c.peek(0) != Token::LParen {
+        return Err(c.unexpected("a statement, such as SELECT, INSERT, CREATE, DROP, SHOW, DESCRIBE, SET or USE"));
+    }
+    Ok(Statement::Query(c.query()?))
+}
+
+fn explain(c: &mut Cursor<'_>, depth: usize) -> Result<Statement> {
+    let mode = match c.eat_any(&["ANALYZE", "EXTENDED", "VERBOSE", "FORMATTED", "CODEGEN", "COST"]) {
+        Some("ANALYZE") => ExplainMode::Analyze,
+        Some("EXTENDED" | "VERBOSE") => ExplainMode::Extended,
+        _ => ExplainMode::Plan,
+    };
+    let statement = Box::new(statement(c, depth + 1)?);
+    Ok(Statement::Explain { mode, statement })
+}
+
+fn create(c: &mut Cursor<'_>) -> Result<Statement> {
+    if c.eat(&["OR", "REPLACE", "TABLE"]) {
+        return create_table::create_table(c, CreateMode::CreateOrReplace);
+    }
+    if c.eat(&["TABLE"]) {
+        return create_table::create_table(c, CreateMode::Create);
+    }
+    if c.eat_any(NAMESPACE).is_some() {
+        return namespaces::create_namespace(c);
+    }
+    if c.eat(&["CATALOG"]) {
+        return namespaces::create_catalog(c);
+    }
+    if c.at(&["VIEW"]) || c.at(&["OR", "REPLACE", "VIEW"]) || c.at(&["TEMPORARY"]) || c.at(&["TEMP"]) {
+        return Err(Error::unsupported("views are not supported yet"));
+    }
+    Err(c.unexpected("TABLE, NAMESPACE or CATALOG"))
+}
+
+fn drop(c: &mut Cursor<'_>) -> Result<Statement> {
+    if c.eat(&["TABLE"]) {
+        return create_table::drop_table(c);
+    }
+    if c.eat_any(NAMESPACE).is_some() {
+        return namespaces::drop_namespace(c);
+    }
+    if c.eat(&["CATALOG"]) {
+        return namespaces::drop_catalog(c);
+    }
+    if c.at(&["VIEW"]) {
+        return Err(Error::unsupported("views are not supported yet"));
+    }
+    Err(c.unexpected("TABLE, NAMESPACE or CATALOG"))
+}
+
+#[cfg(test)]
+mod tests;

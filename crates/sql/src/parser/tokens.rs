@@ -1,0 +1,181 @@
+//! From text to tokens, and what must be rewritten before sqlparser's expression parser sees them: number suffixes
+//! (`3L`, `0.1D`) become casts, and the many spellings of versions become the one it knows.
+
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Tokenizer, Word};
+use tarn_format::{Error, Result};
+
+use crate::dialect::TarnDialect;
+
+/// The function that marks `VERSION AS OF x` inside what sqlparser takes for `TIMESTAMP AS OF f(x)`.
+pub(crate) const VERSION_MARKER: &str = "__version_as_of";
+
+/// Splits text into statements, each a list of tokens without its semicolon. Empty statements are left out.
+///
+/// # Errors
+/// `InvalidInput` for text that cannot be split, such as an open quote; with line and column.
+pub(crate) fn statements(sql: &str, dialect: &TarnDialect) -> Result<Vec<Vec<TokenWithSpan>>> {
+    let tokens = Tokenizer::new(dialect, sql)
+        .tokenize_with_location()
+        .map_err(|e| Error::invalid(format!("syntax error: {e}")))?;
+    let mut statements = Vec::new();
+    let mut current: Vec<TokenWithSpan> = Vec::new();
+    for token in tokens {
+        match token.token {
+            Token::SemiColon => finish(&mut statements, &mut current),
+            Token::EOF => {}
+            _ => current.push(token),
+        }
+    }
+    finish(&mut statements, &mut current);
+    Ok(statements.into_iter().map(|s| versions(suffixes(s))).collect())
+}
+
+fn finish(statements: &mut Vec<Vec<TokenWithSpan>>, current: &mut Vec<TokenWithSpan>) {
+    let tokens = std::mem::take(current);
+    if tokens.iter().any(|t| !matches!(t.token, Token::Whitespace(_))) {
+        statements.push(tokens);
+    }
+}
+
+/// Whether a token is this word, unquoted, in any case.
+pub(crate) fn is_word(token: &Token, word: &str) -> bool {
+    matches!(token, Token::Word(w) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case(word))
+}
+
+fn word(value: &str, keyword: Keyword) -> Token {
+    Token::Word(Word {
+        value: value.to_string(),
+        quote_style: None,
+        keyword,
+    })
+}
+
+fn suffixes(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let mut out = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        match suffixed(&token.token) {
+            Some((digits, type_tokens)) => {
+                let cast = [word("CAST", Keyword::CAST), Token::LParen];
+                let number = [Token::Number(digits, false), word("AS", Keyword::AS)];
+                let all = cast.into_iter().chain(number).chain(type_tokens).chain([Token::RParen]);
+                out.extend(all.map(|t| TokenWithSpan::new(t, token.span)));
+            }
+            None => out.push(token),
+        }
+    }
+    out
+}
+
+/// The digits of a suffixed number and the tokens of its type.
+fn suffixed(token: &Token) -> Option<(String, Vec<Token>)> {
+    let text = match token {
+        Token::Number(digits, true) => format!("{digits}L"),
+        Token::Word(w) if w.quote_style.is_none() => w.value.clone(),
+        _ => return None,
+    };
+    let first = text.chars().next()?;
+    if !first.is_ascii_digit() && first != '.' {
+        return None;
+    }
+    let upper = text.to_ascii_uppercase();
+    let suffix_at = upper.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
+    let (digits, suffix) = upper.split_at(suffix_at);
+    let simple = |name: &str, keyword| vec![word(name, keyword)];
+    let type_tokens = match suffix {
+        "L" => simple("BIGINT", Keyword::BIGINT),
+        "S" => simple("SMALLINT", Keyword::SMALLINT),
+        "Y" => simple("TINYINT", Keyword::TINYINT),
+        "F" => simple("FLOAT", Keyword::FLOAT),
+        "D" => simple("DOUBLE", Keyword::DOUBLE),
+        "BD" => {
+            let scale = digits.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+            let precision = digits.chars().filter(char::is_ascii_digit).count();
+            vec![
+                word("DECIMAL", Keyword::DECIMAL),
+                Token::LParen,
+                Token::Number(precision.to_string(), false),
+                Token::Comma,
+                Token::Number(scale.to_string(), false),
+                Token::RParen,
+            ]
+        }
+        _ => return None,
+    };
+    digits
+        .starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        .then(|| (digits.to_string(), type_tokens))
+}
+
+/// `[FOR] VERSION | SYSTEM_VERSION AS OF x` becomes `TIMESTAMP AS OF __version_as_of(x)`, and
+/// `[FOR] SYSTEM_TIME | TIMESTAMP AS OF` becomes `TIMESTAMP AS OF`.
+fn versions(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let significant: Vec<usize> = (0..tokens.len())
+        .filter(|i| !matches!(tokens[*i].token, Token::Whitespace(_)))
+        .collect();
+    let at = |n: usize| significant.get(n).map(|i| &tokens[*i].token);
+    let is = |n: usize, text: &str| at(n).is_some_and(|t| is_word(t, text));
+    let mut out: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len());
+    let mut n = 0;
+    while n < significant.len() {
+        let span = tokens[significant[n]].span;
+        let clause = n + usize::from(is(n, "FOR"));
+        let kind = if is(clause, "VERSION") || is(clause, "SYSTEM_VERSION") {
+            Some(Kind::Version)
+        } else if is(clause, "TIMESTAMP") || is(clause, "SYSTEM_TIME") {
+            Some(Kind::Time)
+        } else {
+            None
+        };
+        // A table or column may be named `version`: only the whole clause counts, after something it can follow, and
+        // not in `AS OF VERSION x` of branches and tags.
+        let complete = n > 0 && is(clause + 1, "AS") && is(clause + 2, "OF");
+        match kind {
+            Some(kind) if complete => {
+                push_clause(&mut out, span);
+                n = clause + 3;
+                if kind == Kind::Version
+                    && let Some(value) = at(n)
+                {
+                    let value = value.clone();
+                    let wrapped = [
+                        word(VERSION_MARKER, Keyword::NoKeyword),
+                        Token::LParen,
+                        value,
+                        Token::RParen,
+                    ];
+                    out.extend(spaced(&wrapped, span));
+                    n += 1;
+                }
+            }
+            _ => {
+                // Keep what stands between tokens, so that positions in messages stay right.
+                let from = if n == 0 { 0 } else { significant[n - 1] + 1 };
+                out.extend(tokens[from..=significant[n]].iter().cloned());
+                n += 1;
+            }
+        }
+    }
+    out
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Version,
+    Time,
+}
+
+fn push_clause(out: &mut Vec<TokenWithSpan>, span: Span) {
+    let clause = [
+        word("TIMESTAMP", Keyword::TIMESTAMP),
+        word("AS", Keyword::AS),
+        word("OF", Keyword::OF),
+    ];
+    out.extend(spaced(&clause, span));
+}
+
+fn spaced(tokens: &[Token], span: Span) -> Vec<TokenWithSpan> {
+    let space = Token::Whitespace(sqlparser::tokenizer::Whitespace::Space);
+    let each = tokens.iter().flat_map(|t| [space.clone(), t.clone()]);
+    each.map(|t| TokenWithSpan::new(t, span)).collect()
+}

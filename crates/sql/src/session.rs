@@ -1,0 +1,235 @@
+//! A session: settings, catalogs, the current namespace, and statements run one by one.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+
+use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use tarn_format::catalog::{CatalogFactory, Namespace};
+use tarn_format::{Error, ErrorKind, Result};
+
+use crate::ast::{Name, Statement};
+use crate::catalogs::{CatalogEntry, CatalogRegistry};
+use crate::commands;
+use crate::config::{CATALOG_PREFIX, DEFAULT_CATALOG, Settings};
+use crate::dialect::TarnDialect;
+use crate::names::Located;
+use crate::output::Output;
+use crate::parser::parse;
+
+/// Where unqualified names are looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Current {
+    /// Name of the catalog.
+    pub catalog: String,
+    /// The namespace.
+    pub namespace: Namespace,
+}
+
+/// What a session is made of.
+#[derive(Debug)]
+pub struct SessionOptions {
+    /// Makes catalogs from properties.
+    pub factory: Arc<dyn CatalogFactory>,
+    /// Settings to begin with.
+    pub settings: Settings,
+    /// Memory, disk and caches.
+    pub runtime: Arc<RuntimeEnv>,
+    /// DataFusion's configuration.
+    pub engine: SessionConfig,
+    /// Catalog and namespace to begin in.
+    pub current: Current,
+}
+
+/// A session. Cheap to clone; clones share everything.
+#[derive(Clone)]
+pub struct Session {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    context: SessionContext,
+    catalogs: CatalogRegistry,
+    settings: RwLock<Settings>,
+    current: RwLock<Current>,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session")
+            .field("current", &self.current())
+            .finish_non_exhaustive()
+    }
+}
+
+fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Session {
+    /// A session without catalogs: add them with [`Session::catalogs`] or settings.
+    pub fn new(options: SessionOptions) -> Self {
+        let builder = SessionStateBuilder::new()
+            .with_config(options.engine)
+            .with_runtime_env(options.runtime)
+            .with_default_features();
+        let state = crate::functions::register(builder).build();
+        Session {
+            inner: Arc::new(Inner {
+                context: SessionContext::new_with_state(state),
+                catalogs: CatalogRegistry::new(options.factory),
+                settings: RwLock::new(options.settings),
+                current: RwLock::new(options.current),
+            }),
+        }
+    }
+
+    /// DataFusion's context of this session.
+    pub fn context(&self) -> &SessionContext {
+        &self.inner.context
+    }
+
+    /// The catalogs.
+    pub fn catalogs(&self) -> &CatalogRegistry {
+        &self.inner.catalogs
+    }
+
+    /// A copy of the settings.
+    pub fn settings(&self) -> Settings {
+        read(&self.inner.settings).clone()
+    }
+
+    /// Changes the settings.
+    ///
+    /// # Errors
+    /// Those of the change; the settings stay as they were.
+    pub fn change_settings(&self, change: impl FnOnce(&mut Settings) -> Result<()>) -> Result<()> {
+        let mut settings = self.inner.settings.write().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = settings.clone();
+        change(&mut changed)?;
+        *settings = changed;
+        Ok(())
+    }
+
+    /// Where unqualified names are looked for.
+    pub fn current(&self) -> Current {
+        read(&self.inner.current).clone()
+    }
+
+    pub(crate) fn set_current(&self, current: Current) {
+        *self.inner.current.write().unwrap_or_else(PoisonError::into_inner) = current;
+    }
+
+    /// The statements of a text.
+    ///
+    /// # Errors
+    /// As [`parse`].
+    pub fn parse(&self, sql: &str) -> Result<Vec<Statement>> {
+        let double_quotes = read(&self.inner.settings).double_quotes();
+        parse(sql, &TarnDialect { double_quotes })
+    }
+
+    /// Runs the statements of a text one after another and gives the result of the last.
+    ///
+    /// # Errors
+    /// Of the first statement that fails; those before it have happened.
+    pub async fn sql(&self, sql: &str) -> Result<Output> {
+        let mut output = Output::Done(String::new());
+        for statement in self.parse(sql)? {
+            // The rows of all but the last are read to their end: a write happens while its result is read.
+            output.collect().await?;
+            output = self.execute(&statement).await?;
+        }
+        Ok(output)
+    }
+
+    /// Runs one statement.
+    ///
+    /// # Errors
+    /// One line that says what failed, on which table, and what to do.
+    pub async fn execute(&self, statement: &Statement) -> Result<Output> {
+        Box::pin(commands::run(self, statement)).await
+    }
+
+    /// The catalog of this name: one that exists, or one that settings describe and that is made now.
+    pub(crate) async fn catalog(&self, name: &str) -> Result<Option<CatalogEntry>> {
+        if let Some(entry) = self.inner.catalogs.get(name) {
+            return Ok(Some(entry));
+        }
+        let Some(properties) = self.settings().catalog_properties(name) else {
+            return Ok(None);
+        };
+        match self.inner.catalogs.create(name, &properties).await {
+            Err(e) if e.kind() != ErrorKind::AlreadyExists => Err(e),
+            _ => Ok(self.inner.catalogs.get(name)),
+        }
+    }
+
+    /// The current catalog.
+    pub(crate) async fn current_catalog(&self) -> Result<(String, CatalogEntry)> {
+        let name = self.current().catalog;
+        match self.catalog(&name).await? {
+            Some(entry) => Ok((name, entry)),
+            None => Err(Error::not_found(format!(
+                "catalog '{name}' is not configured: use CREATE CATALOG, SET {CATALOG_PREFIX}{name}.type = …, or another {DEFAULT_CATALOG}"
+            ))),
+        }
+    }
+
+    /// Splits a table's name at its catalog. A single part lies in the current namespace.
+    pub(crate) async fn locate_table(&self, name: &Name) -> Result<Located> {
+        let (catalog_name, entry, mut path) = self.split_catalog(name).await?;
+        let is_current = catalog_name.eq_ignore_ascii_case(&self.current().catalog);
+        if path.len() == 1 && is_current {
+            let mut qualified = self.current().namespace.0;
+            qualified.append(&mut path);
+            path = qualified;
+        }
+        Ok(Located {
+            catalog_name,
+            entry,
+            path,
+        })
+    }
+
+    /// Splits a namespace's name at its catalog; `None` is the root of the current catalog.
+    pub(crate) async fn locate_namespace(&self, name: Option<&Name>) -> Result<Located> {
+        let (catalog_name, entry, path) = match name {
+            Some(name) => self.split_catalog(name).await?,
+            None => {
+                let (name, entry) = self.current_catalog().await?;
+                (name, entry, Vec::new())
+            }
+        };
+        Ok(Located {
+            catalog_name,
+            entry,
+            path,
+        })
+    }
+
+    async fn split_catalog(&self, name: &Name) -> Result<(String, CatalogEntry, Vec<String>)> {
+        if let Some((first, rest)) = name.0.split_first()
+            && let Some(entry) = self.catalog(first).await?
+        {
+            // A namespace of the current catalog may share the name of a catalog; the catalog wins, as in Spark.
+            return Ok((entry.catalog.name().to_string(), entry, rest.to_vec()));
+        }
+        let (catalog_name, entry) = self.current_catalog().await?;
+        Ok((catalog_name, entry, name.0.clone()))
+    }
+
+    /// Names of all catalogs: those that exist and those that settings describe.
+    pub(crate) fn catalog_names(&self) -> Vec<String> {
+        let mut names: BTreeMap<String, ()> = BTreeMap::new();
+        names.extend(self.inner.catalogs.names().into_iter().map(|n| (n, ())));
+        names.extend(self.settings().catalog_names().into_iter().map(|n| (n, ())));
+        names.into_keys().collect()
+    }
+}
+
+#[cfg(test)]
+mod golden_tests;
+#[cfg(test)]
+mod tests;

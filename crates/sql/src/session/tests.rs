@@ -1,0 +1,188 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use datafusion::arrow::array::AsArray;
+use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::prelude::SessionConfig;
+use tarn_catalogs::{Catalogs, load_catalog};
+use tarn_format::catalog::Namespace;
+use tarn_format::{ErrorKind, Result};
+
+use super::{Current, Session, SessionOptions};
+use crate::config::Settings;
+
+pub(super) async fn session() -> Session {
+    let session = Session::new(SessionOptions {
+        factory: Arc::new(Catalogs),
+        settings: Settings::default(),
+        runtime: Arc::new(RuntimeEnv::default()),
+        engine: SessionConfig::new(),
+        current: Current {
+            catalog: "lake".to_string(),
+            namespace: Namespace::new(["db"]),
+        },
+    });
+    let properties = [("type", "memory")];
+    let properties: BTreeMap<String, String> = properties.map(|(k, v)| (k.into(), v.into())).into();
+    session
+        .catalogs()
+        .add("lake", load_catalog("lake", &properties).await.unwrap());
+    session.sql("CREATE NAMESPACE db").await.unwrap();
+    session
+}
+
+/// Rows of text, columns joined by `|`.
+async fn rows(session: &Session, sql: &str) -> Result<Vec<String>> {
+    let batches = session.sql(sql).await?.collect().await?;
+    let mut rows = Vec::new();
+    for batch in &batches {
+        for i in 0..batch.num_rows() {
+            let cells = batch.columns().iter().map(|c| {
+                let text = c.as_string::<i32>();
+                if text.is_valid(i) { text.value(i) } else { "NULL" }.to_string()
+            });
+            rows.push(cells.collect::<Vec<_>>().join("|"));
+        }
+    }
+    Ok(rows)
+}
+
+use datafusion::arrow::array::Array;
+
+#[tokio::test]
+async fn tables_are_made_described_and_dropped() {
+    let session = session().await;
+    let create =
+        "CREATE TABLE t (id bigint NOT NULL COMMENT 'key', ts timestamp, s struct<a: int, b: array<decimal(5,1)>>)
+                  PARTITIONED BY (bucket(4, id), day(ts)) TBLPROPERTIES ('a'='1')";
+    session.sql(create).await.unwrap();
+    assert_eq!(session.sql(create).await.unwrap_err().kind(), ErrorKind::AlreadyExists);
+    session
+        .sql(&create.replace("TABLE t", "TABLE IF NOT EXISTS t"))
+        .await
+        .unwrap();
+    let described = rows(&session, "DESCRIBE t").await.unwrap();
+    let expected = [
+        "id|bigint|key",
+        "ts|timestamp|NULL",
+        "s|struct<a:int,b:array<decimal(5,1)>>|NULL",
+        "||",
+        "# Partitioning||",
+        "Part 0|bucket(4, id)|",
+        "Part 1|days(ts)|",
+    ];
+    assert_eq!(described, expected);
+    assert_eq!(rows(&session, "SHOW TABLES").await.unwrap(), ["db|t|false"]);
+    assert_eq!(rows(&session, "SHOW TABLES LIKE 'x*|T'").await.unwrap(), ["db|t|false"]);
+    assert_eq!(rows(&session, "SHOW TBLPROPERTIES t ('a')").await.unwrap(), ["a|1"]);
+    let shown = rows(&session, "SHOW CREATE TABLE lake.db.t").await.unwrap().join("");
+    assert!(shown.contains("PARTITIONED BY (bucket(4, id), days(ts))"), "{shown}");
+    session.sql("DROP TABLE t").await.unwrap();
+    assert!(rows(&session, "SHOW TABLES").await.unwrap().is_empty());
+    assert_eq!(
+        session.sql("DROP TABLE t").await.unwrap_err().kind(),
+        ErrorKind::NotFound
+    );
+    session.sql("DROP TABLE IF EXISTS t").await.unwrap();
+}
+
+#[tokio::test]
+async fn the_text_of_show_create_table_makes_the_same_table() {
+    let session = session().await;
+    session
+        .sql("CREATE TABLE a (id int NOT NULL, `odd name` string COMMENT 'it''s') PARTITIONED BY (truncate(3, `odd name`))")
+        .await
+        .unwrap();
+    let text = rows(&session, "SHOW CREATE TABLE a").await.unwrap().join("");
+    let text = text.replace("lake.db.a", "lake.db.b").replace("/db/a'", "/db/b'");
+    let kept = text
+        .lines()
+        .filter(|l| !l.contains("current-snapshot-id") && !l.contains("'format'"));
+    session.sql(&kept.collect::<Vec<_>>().join("\n")).await.unwrap();
+    assert_eq!(
+        rows(&session, "DESCRIBE a").await.unwrap(),
+        rows(&session, "DESCRIBE b").await.unwrap()
+    );
+}
+
+#[tokio::test]
+async fn near_names_are_suggested() {
+    let session = session().await;
+    session.sql("CREATE TABLE orders (id int)").await.unwrap();
+    let message = session.sql("DESCRIBE oders").await.unwrap_err().to_string();
+    assert!(message.contains("did you mean orders?"), "{message}");
+    let message = session.sql("USE lake.dbb").await.unwrap_err().to_string();
+    assert!(message.contains("did you mean db?"), "{message}");
+    let message = session.sql("DESCRIBE orders idd").await.unwrap_err().to_string();
+    assert!(message.contains("did you mean id?"), "{message}");
+}
+
+#[tokio::test]
+async fn impossible_tables_are_refused() {
+    let session = session().await;
+    for (sql, part) in [
+        (
+            "CREATE TABLE x (id int) PARTITIONED BY (nosuch)",
+            "'nosuch' is not a column",
+        ),
+        ("CREATE TABLE x (id int, ID string)", "defined twice"),
+        (
+            "CREATE TABLE x (id int) PARTITIONED BY (id, bucket(4, id))",
+            "occurs twice",
+        ),
+        (
+            "CREATE TABLE x (m map<string,int>) PARTITIONED BY (m)",
+            "cannot partition",
+        ),
+        ("CREATE TABLE x (d date) PARTITIONED BY (hour(d))", "hour"),
+        ("CREATE TABLE x (id int) USING parquet", "only iceberg tables"),
+    ] {
+        let message = session.sql(sql).await.unwrap_err().to_string();
+        assert!(message.contains(part), "{sql}: {message}");
+    }
+    assert!(rows(&session, "SHOW TABLES").await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn settings_are_checked_shown_and_hidden() {
+    let session = session().await;
+    assert_eq!(
+        rows(&session, "SET spark.sql.caseSensitive").await.unwrap(),
+        ["spark.sql.caseSensitive|false"]
+    );
+    assert!(session.sql("SET spark.sql.caseSensitive = maybe").await.is_err());
+    assert!(
+        session
+            .sql("SET spark.sql.session.timeZone = Nowhere/None")
+            .await
+            .is_err()
+    );
+    session.sql("SET spark.sql.catalog.x.token = abc").await.unwrap();
+    let all = rows(&session, "SET").await.unwrap().join("\n");
+    assert!(all.contains("spark.sql.catalog.x.token|*********(redacted)"), "{all}");
+    assert!(!all.contains("abc"));
+}
+
+#[tokio::test]
+async fn catalogs_come_from_settings_and_statements() {
+    let session = session().await;
+    session
+        .sql("SET spark.sql.catalog.other = org.apache.iceberg.spark.SparkCatalog")
+        .await
+        .unwrap();
+    session.sql("SET spark.sql.catalog.other.type = memory").await.unwrap();
+    session.sql("CREATE NAMESPACE other.ns").await.unwrap();
+    session.sql("USE other.ns").await.unwrap();
+    session.sql("CREATE TABLE t (id int)").await.unwrap();
+    assert_eq!(rows(&session, "SHOW TABLES").await.unwrap(), ["ns|t|false"]);
+    session
+        .sql("CREATE CATALOG third WITH ('type'='memory')")
+        .await
+        .unwrap();
+    assert_eq!(
+        rows(&session, "SHOW CATALOGS").await.unwrap(),
+        ["lake", "other", "third"]
+    );
+    assert!(session.sql("DROP CATALOG other").await.is_err(), "in use");
+    session.sql("DROP CATALOG third").await.unwrap();
+}
