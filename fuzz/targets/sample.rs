@@ -23,6 +23,7 @@ fn partition_field(source: i32, field_id: i32, name: &str, transform: Transform)
         field_id,
         name: name.to_string(),
         transform,
+        extra: Default::default(),
     }
 }
 
@@ -38,6 +39,7 @@ pub fn options(version: FormatVersion, codec: Codec) -> ManifestWriterOptions {
             partition_field(1, 1000, "id_bucket", Transform::Bucket(4)),
             partition_field(2, 1001, "name", Transform::Identity),
         ],
+        extra: Default::default(),
     };
     ManifestWriterOptions::new(version, Arc::new(spec), Arc::new(schema))
         .with_codec(codec)

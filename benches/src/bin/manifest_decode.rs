@@ -272,7 +272,9 @@ fn manifests(entries: usize) -> Outcome<Vec<Vec<u8>>> {
             field_id: 1000,
             name: "column_3_day".to_string(),
             transform: Transform::Day,
+            extra: Default::default(),
         }],
+        extra: Default::default(),
     });
     let options = ManifestWriterOptions::new(FormatVersion::V2, spec, Arc::clone(&schema))
         .with_snapshot_id(6_051_871_225_091_813_111)

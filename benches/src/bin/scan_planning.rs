@@ -61,7 +61,9 @@ fn spec() -> PartitionSpec {
             field_id: 1000,
             name: "c2_bucket".into(),
             transform: Transform::Bucket(16),
+            extra: Default::default(),
         }],
+        extra: Default::default(),
     }
 }
 

@@ -201,7 +201,9 @@ async fn statistics(catalog: &dyn Catalog, table: &TableIdent) -> Result<()> {
             sequence_number: blob.sequence_number,
             fields: blob.fields,
             properties: blob.properties,
+            extra: Default::default(),
         }],
+        extra: Default::default(),
     };
     update(catalog, table, move |base| {
         Ok(table_facts::set_statistics(base, file.clone()))
@@ -215,6 +217,7 @@ fn first_spec() -> PartitionSpec {
         field_id: 0,
         name: name.to_string(),
         transform,
+        extra: Default::default(),
     };
     PartitionSpec {
         spec_id: 0,
@@ -223,6 +226,7 @@ fn first_spec() -> PartitionSpec {
             field(12, "s_trunc", Transform::Truncate(4)),
             field(2, "b", Transform::Identity),
         ],
+        extra: Default::default(),
     }
 }
 

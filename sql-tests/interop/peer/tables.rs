@@ -101,6 +101,7 @@ fn view() -> Result<ViewCreation> {
         representations: vec![ViewRepresentation::Sql {
             sql: "SELECT id, writer FROM lake.db.shared_v2 WHERE id >= 0".to_string(),
             dialect: "spark".to_string(),
+            extra: Default::default(),
         }],
         default_catalog: Some("lake".to_string()),
         default_namespace: vec![NAMESPACE.to_string()],
@@ -175,7 +176,7 @@ pub async fn describe_view(catalog: &dyn Catalog, view: &str) -> Result<Json> {
         .representations
         .iter()
         .map(|r| match r {
-            ViewRepresentation::Sql { sql, dialect } => json!({"sql": sql, "dialect": dialect}),
+            ViewRepresentation::Sql { sql, dialect, .. } => json!({"sql": sql, "dialect": dialect}),
             ViewRepresentation::Other(other) => json!(other),
         })
         .collect();

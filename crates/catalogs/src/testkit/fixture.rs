@@ -78,10 +78,11 @@ pub fn view_version(sql: &str) -> ViewVersion {
         representations: vec![ViewRepresentation::Sql {
             sql: sql.to_owned(),
             dialect: "spark".to_owned(),
+            extra: Default::default(),
         }],
         default_catalog: None,
         default_namespace: vec!["db".to_owned()],
-        extra: serde_json::Map::new(),
+        extra: Default::default(),
     }
 }
 
@@ -120,13 +121,13 @@ pub fn append_snapshot(name: &TableIdent, base: &TableMetadata, snapshot_id: i64
         first_row_id: None,
         added_rows: None,
         key_id: None,
-        extra: serde_json::Map::new(),
+        extra: Default::default(),
     };
     let reference = SnapshotRef {
         snapshot_id,
         kind: RefKind::Branch,
         retention: SnapshotRetention::default(),
-        extra: serde_json::Map::new(),
+        extra: Default::default(),
     };
     TableCommit {
         ident: name.clone(),

@@ -96,12 +96,14 @@ fn creation() -> Result<TableCreation> {
         field_id: 1000,
         name: "at_day".to_string(),
         transform: Transform::Day,
+        extra: Default::default(),
     };
     Ok(TableCreation {
         schema: Schema::new(0, StructType::new(fields), vec![1])?,
         partition_spec: Some(PartitionSpec {
             spec_id: 0,
             fields: vec![by_day],
+            extra: Default::default(),
         }),
         sort_order: None,
         location: None,

@@ -42,7 +42,7 @@ pub fn describe(report: &mut Report, view: &ViewMetadata, file: &str) {
 
 fn representation(representation: &ViewRepresentation) -> Vec<Cell> {
     match representation {
-        ViewRepresentation::Sql { sql, dialect } => vec![Cell::text(dialect), Cell::text(sql)],
+        ViewRepresentation::Sql { sql, dialect, .. } => vec![Cell::text(dialect), Cell::text(sql)],
         ViewRepresentation::Other(json) => {
             let kind = json.get("type").and_then(|t| t.as_str());
             vec![Cell::from(kind), Cell::Missing]

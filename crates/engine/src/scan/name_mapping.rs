@@ -44,6 +44,7 @@ fn from_schema(fields: &[NestedFieldRef]) -> Vec<MappedField> {
             field_id: Some(f.id),
             names: vec![f.name.clone()],
             fields: from_schema(&children),
+            extra: Default::default(),
         }
     };
     fields.iter().map(mapped).collect()

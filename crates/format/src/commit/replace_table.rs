@@ -72,7 +72,8 @@ impl Columns<'_> {
         let root = self.fields(&self.wanted.as_struct().fields.clone())?;
         let identifiers = self.wanted.identifier_field_ids().iter();
         let identifiers = identifiers.filter_map(|id| self.new_ids.get(id).copied()).collect();
-        Schema::new(self.wanted.schema_id(), root, identifiers)
+        let schema = Schema::new(self.wanted.schema_id(), root, identifiers)?;
+        Ok(schema.with_extra(self.wanted.extra().clone()))
     }
 
     /// All ids of a level first, then those nested in it, as for new tables.

@@ -48,7 +48,9 @@ fn spec(spec_id: i32, source_id: i32, name: &str) -> PartitionSpec {
             field_id: 999 + spec_id,
             name: name.to_string(),
             transform: Transform::Identity,
+            extra: Default::default(),
         }],
+        extra: Default::default(),
     }
 }
 
@@ -82,7 +84,7 @@ pub(crate) fn table() -> TableMetadata {
         partition_statistics: vec![],
         next_row_id: 0,
         encryption_keys: vec![],
-        extra: serde_json::Map::new(),
+        extra: Default::default(),
     }
 }
 
@@ -100,7 +102,7 @@ pub(crate) fn snapshot(id: i64, parent: Option<i64>, list: &str) -> Snapshot {
         first_row_id: None,
         added_rows: None,
         key_id: None,
-        extra: serde_json::Map::new(),
+        extra: Default::default(),
     }
 }
 
@@ -110,7 +112,7 @@ pub(crate) fn reference(snapshot_id: i64, kind: RefKind) -> SnapshotRef {
         snapshot_id,
         kind,
         retention: SnapshotRetention::default(),
-        extra: serde_json::Map::new(),
+        extra: Default::default(),
     }
 }
 
@@ -244,6 +246,7 @@ impl MemoryTable {
         metadata.snapshot_log.push(SnapshotLogEntry {
             timestamp_ms: snapshot.timestamp_ms,
             snapshot_id: id,
+            extra: Default::default(),
         });
         metadata.snapshots.push(Arc::new(snapshot));
         metadata.current_snapshot_id = Some(id);

@@ -6,6 +6,7 @@
 use serde_json::{Map as JsonMap, Value as Json};
 
 use super::snapshot::Properties;
+use super::unknown_fields::UnknownFields;
 use crate::error::{Error, Result};
 
 /// A value with a JSON form. Types that implement it get `Serialize` and `Deserialize` by [`serde_by_json_form`].
@@ -69,8 +70,13 @@ impl Fields {
         self.take(name).ok_or_else(|| self.missing(name))
     }
 
-    /// Everything not taken.
-    pub(crate) fn rest(self) -> JsonMap<String, Json> {
+    /// Takes everything not taken.
+    pub(crate) fn rest(&mut self) -> UnknownFields {
+        UnknownFields::from(std::mem::take(&mut self.map))
+    }
+
+    /// The object itself, without what was taken.
+    pub(crate) fn into_map(self) -> JsonMap<String, Json> {
         self.map
     }
 
@@ -321,8 +327,8 @@ impl ObjectWriter {
     }
 
     /// Adds fields kept from reading; those already set win.
-    pub(crate) fn set_extra(&mut self, extra: &JsonMap<String, Json>) -> &mut Self {
-        for (name, value) in extra {
+    pub(crate) fn set_extra(&mut self, extra: &UnknownFields) -> &mut Self {
+        for (name, value) in extra.iter() {
             if !self.0.contains_key(name) {
                 self.0.insert(name.clone(), value.clone());
             }

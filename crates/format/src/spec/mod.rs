@@ -19,6 +19,7 @@ pub mod table_metadata;
 pub(crate) mod table_metadata_json;
 pub mod types;
 pub mod types_json;
+pub mod unknown_fields;
 pub mod value;
 pub mod value_binary;
 pub mod value_json;

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
+use super::json_fields::{Fields, JsonForm, ObjectWriter, kind_of, serde_by_json_form};
 use super::schema::Schema;
 use super::types::{FieldId, NestedField, StructType, Type};
+use super::unknown_fields::UnknownFields;
 use crate::error::{Error, Result};
 
 /// The table property that holds the mapping.
@@ -15,26 +17,69 @@ pub const DEFAULT_NAME_MAPPING: &str = "schema.name-mapping.default";
 const ROOT: FieldId = -1;
 
 /// Names by which fields of files without ids are found. An empty mapping maps nothing: every column is null.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NameMapping {
     /// Top-level fields.
     pub fields: Vec<MappedField>,
 }
 
 /// The names of one field.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MappedField {
     /// The field id; `None` maps the names to nothing.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub field_id: Option<FieldId>,
     /// The names.
-    #[serde(default)]
     pub names: Vec<String>,
     /// Fields below.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<MappedField>,
+    /// Fields this version of the engine does not know, kept as read.
+    pub extra: UnknownFields,
+}
+
+serde_by_json_form!(NameMapping, MappedField);
+
+impl JsonForm for NameMapping {
+    fn from_value(json: Json) -> Result<Self> {
+        match json {
+            Json::Array(items) => {
+                let fields = items.into_iter().map(MappedField::from_value);
+                let fields = fields.collect::<Result<_>>()?;
+                Ok(NameMapping { fields })
+            }
+            other => Err(Error::corrupt(format!(
+                "a name mapping must be an array, not {}",
+                kind_of(&other)
+            ))),
+        }
+    }
+
+    fn to_value(&self) -> Result<Json> {
+        let fields = self.fields.iter().map(MappedField::to_value);
+        Ok(Json::Array(fields.collect::<Result<_>>()?))
+    }
+}
+
+impl JsonForm for MappedField {
+    fn from_value(json: Json) -> Result<Self> {
+        let mut fields = Fields::new("a field of a name mapping", json)?;
+        Ok(MappedField {
+            field_id: fields.opt_i32("field-id")?,
+            names: fields.opt_string_list("names")?.unwrap_or_default(),
+            fields: fields.opt_list("fields")?.unwrap_or_default(),
+            extra: fields.rest(),
+        })
+    }
+
+    fn to_value(&self) -> Result<Json> {
+        let mut object = ObjectWriter::new();
+        object
+            .set_some("field-id", self.field_id)
+            .set("names", self.names.clone());
+        if !self.fields.is_empty() {
+            object.set_list("fields", &self.fields)?;
+        }
+        Ok(object.set_extra(&self.extra).finish())
+    }
 }
 
 impl NameMapping {
@@ -142,6 +187,7 @@ impl Change<'_> {
             field_id: field.field_id,
             names,
             fields,
+            extra: field.extra.clone(),
         }
     }
 
@@ -178,6 +224,7 @@ fn mapped_field(field: &NestedField) -> MappedField {
         field_id: Some(field.id),
         names: vec![field.name.clone()],
         fields,
+        extra: Default::default(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Partition specs (spec, "Partitioning").
 
 use super::types::FieldId;
+use super::unknown_fields::UnknownFields;
 use crate::transform::Transform;
 
 /// The first id given to partition fields.
@@ -17,6 +18,8 @@ pub struct PartitionField {
     pub name: String,
     /// The transform.
     pub transform: Transform,
+    /// Fields this version of the engine does not know, kept as read.
+    pub extra: UnknownFields,
 }
 
 impl PartitionField {
@@ -36,6 +39,8 @@ pub struct PartitionSpec {
     pub spec_id: i32,
     /// Fields in order of the partition tuple.
     pub fields: Vec<PartitionField>,
+    /// Fields this version of the engine does not know, kept as read.
+    pub extra: UnknownFields,
 }
 
 impl PartitionSpec {

@@ -14,14 +14,18 @@ impl JsonForm for PartitionSpec {
         let mut fields = Fields::new("a partition spec", json)?;
         // A spec sent to a catalog may leave its id to the catalog.
         let spec_id = fields.opt_i32("spec-id")?.unwrap_or(0);
-        let fields = fields_from_array(fields.array("fields")?)?;
-        Ok(PartitionSpec { spec_id, fields })
+        Ok(PartitionSpec {
+            spec_id,
+            fields: fields_from_array(fields.array("fields")?)?,
+            extra: fields.rest(),
+        })
     }
 
     fn to_value(&self) -> Result<Json> {
         Ok(ObjectWriter::new()
             .set("spec-id", self.spec_id)
             .set("fields", fields_to_value(self))
+            .set_extra(&self.extra)
             .finish())
     }
 }
@@ -40,6 +44,7 @@ pub(crate) fn fields_from_array(items: Vec<Json>) -> Result<Vec<PartitionField>>
             field_id: field_id.unwrap_or(PARTITION_FIELD_ID_START + position),
             name: fields.string("name")?,
             transform: fields.string("transform")?.parse()?,
+            extra: fields.rest(),
         });
     }
     if with_ids != 0 && with_ids != parsed.len() {
@@ -57,7 +62,7 @@ pub(crate) fn fields_to_value(spec: &PartitionSpec) -> Json {
         object.set("name", field.name.clone());
         object.set("transform", field.transform.to_string());
         set_source_ids(&mut object, &field.source_ids);
-        object.set("field-id", field.field_id).finish()
+        object.set("field-id", field.field_id).set_extra(&field.extra).finish()
     });
     Json::Array(fields.collect())
 }

@@ -61,6 +61,7 @@ mod tests {
                 field_id,
                 name: name.to_string(),
                 transform: transform.clone(),
+                extra: Default::default(),
             });
             types.push(NestedField::optional(field_id, *name, Type::Primitive(result.clone())));
             tuple.0.push(value.clone());

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::types::{FieldId, NestedField, NestedFieldRef, StructType, Type};
+use super::unknown_fields::UnknownFields;
 use crate::error::{Error, Result};
 
 /// Whether names must match in case.
@@ -20,6 +21,7 @@ pub struct Schema {
     schema_id: i32,
     identifier_field_ids: Vec<FieldId>,
     root: StructType,
+    extra: UnknownFields,
     by_id: HashMap<FieldId, Indexed>,
     by_name: HashMap<String, FieldId>,
     by_lower_name: HashMap<String, Vec<FieldId>>,
@@ -63,6 +65,7 @@ impl Schema {
             by_lower_name: HashMap::new(),
             by_short_name: HashMap::new(),
             root: StructType::default(),
+            extra: UnknownFields::default(),
         };
         let mut path = Path::default();
         for field in &root.fields {
@@ -212,7 +215,18 @@ impl Schema {
         self.by_id.keys().copied().max().unwrap_or(0)
     }
 
-    /// Whether fields and identifier fields are equal; ids of the schemas don't matter.
+    /// Fields of the schema object that this version of the engine does not know, kept as read.
+    pub fn extra(&self) -> &UnknownFields {
+        &self.extra
+    }
+
+    /// The same schema with these unknown fields.
+    #[must_use]
+    pub fn with_extra(self, extra: UnknownFields) -> Self {
+        Schema { extra, ..self }
+    }
+
+    /// Whether fields and identifier fields are equal; ids of the schemas and unknown fields don't matter.
     pub fn same_fields(&self, other: &Schema) -> bool {
         let sorted = |ids: &[FieldId]| {
             let mut ids = ids.to_vec();

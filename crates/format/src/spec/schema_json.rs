@@ -20,10 +20,11 @@ impl JsonForm for Schema {
         let schema_id = fields.opt_i32("schema-id")?.unwrap_or(0);
         let identifiers = fields.opt_i32_list("identifier-field-ids")?.unwrap_or_default();
         let columns = struct_from_fields(&mut fields, MAX_TYPE_DEPTH)?;
-        Schema::new(schema_id, columns, identifiers).map_err(|e| {
+        let schema = Schema::new(schema_id, columns, identifiers).map_err(|e| {
             e.with_kind(ErrorKind::Corrupt)
                 .with_context("schema", schema_id.to_string())
-        })
+        })?;
+        Ok(schema.with_extra(fields.rest()))
     }
 
     fn to_value(&self) -> Result<Json> {
@@ -33,6 +34,6 @@ impl JsonForm for Schema {
             object.set("identifier-field-ids", self.identifier_field_ids().to_vec());
         }
         object.set_list("fields", self.fields().iter().map(AsRef::as_ref))?;
-        Ok(object.finish())
+        Ok(object.set_extra(self.extra()).finish())
     }
 }

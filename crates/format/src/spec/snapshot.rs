@@ -3,7 +3,8 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map as JsonMap, Value as Json};
+
+use super::unknown_fields::UnknownFields;
 
 /// String properties in a fixed order, so that written JSON is stable.
 pub type Properties = std::collections::BTreeMap<String, String>;
@@ -62,7 +63,7 @@ pub struct Snapshot {
     /// Id of the key that encrypts the manifest list's key metadata (v3).
     pub key_id: Option<String>,
     /// Fields this version of the engine does not know, kept as read.
-    pub extra: JsonMap<String, Json>,
+    pub extra: UnknownFields,
 }
 
 /// Where a snapshot's manifests are listed.
@@ -114,5 +115,5 @@ pub struct SnapshotRef {
     /// Retention.
     pub retention: SnapshotRetention,
     /// Fields this version of the engine does not know, kept as read.
-    pub extra: JsonMap<String, Json>,
+    pub extra: UnknownFields,
 }

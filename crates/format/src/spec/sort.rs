@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::types::FieldId;
+use super::unknown_fields::UnknownFields;
 use crate::transform::Transform;
 
 /// Ascending or descending.
@@ -35,6 +36,8 @@ pub struct SortField {
     pub direction: SortDirection,
     /// Where nulls go.
     pub null_order: NullOrder,
+    /// Fields this version of the engine does not know, kept as read.
+    pub extra: UnknownFields,
 }
 
 /// How rows are sorted inside a file. Order 0 is always unsorted.
@@ -44,6 +47,8 @@ pub struct SortOrder {
     pub order_id: i32,
     /// Fields, most significant first.
     pub fields: Vec<SortField>,
+    /// Fields this version of the engine does not know, kept as read.
+    pub extra: UnknownFields,
 }
 
 impl SortOrder {

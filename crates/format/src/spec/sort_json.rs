@@ -14,8 +14,11 @@ impl JsonForm for SortOrder {
         let mut fields = Fields::new("a sort order", json)?;
         let order_id = fields.i32("order-id")?;
         let items = fields.array("fields")?;
-        let fields = items.into_iter().map(field_from_value).collect::<Result<Vec<_>>>()?;
-        Ok(SortOrder { order_id, fields })
+        Ok(SortOrder {
+            order_id,
+            fields: items.into_iter().map(field_from_value).collect::<Result<Vec<_>>>()?,
+            extra: fields.rest(),
+        })
     }
 
     fn to_value(&self) -> Result<Json> {
@@ -34,12 +37,14 @@ impl JsonForm for SortOrder {
             object
                 .set("direction", direction)
                 .set("null-order", null_order)
+                .set_extra(&field.extra)
                 .finish()
         });
         let fields = Json::Array(fields.collect());
         Ok(ObjectWriter::new()
             .set("order-id", self.order_id)
             .set("fields", fields)
+            .set_extra(&self.extra)
             .finish())
     }
 }
@@ -65,5 +70,6 @@ fn field_from_value(json: Json) -> Result<SortField> {
                 ));
             }
         },
+        extra: fields.rest(),
     })
 }

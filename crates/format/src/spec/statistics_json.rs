@@ -19,6 +19,7 @@ impl JsonForm for StatisticsFile {
             file_footer_size_bytes: fields.i64("file-footer-size-in-bytes")?,
             key_metadata: fields.opt_string("key-metadata")?,
             blob_metadata: fields.list("blob-metadata")?,
+            extra: fields.rest(),
         })
     }
 
@@ -31,7 +32,7 @@ impl JsonForm for StatisticsFile {
             .set("file-footer-size-in-bytes", self.file_footer_size_bytes)
             .set_some("key-metadata", self.key_metadata.clone())
             .set_list("blob-metadata", &self.blob_metadata)?;
-        Ok(object.finish())
+        Ok(object.set_extra(&self.extra).finish())
     }
 }
 
@@ -44,6 +45,7 @@ impl JsonForm for BlobMetadata {
             sequence_number: fields.i64("sequence-number")?,
             fields: fields.opt_i32_list("fields")?.ok_or_else(|| fields.missing("fields"))?,
             properties: fields.opt_properties("properties")?.unwrap_or_default(),
+            extra: fields.rest(),
         })
     }
 
@@ -57,7 +59,7 @@ impl JsonForm for BlobMetadata {
         if !self.properties.is_empty() {
             object.set_properties("properties", &self.properties);
         }
-        Ok(object.finish())
+        Ok(object.set_extra(&self.extra).finish())
     }
 }
 
@@ -68,6 +70,7 @@ impl JsonForm for PartitionStatisticsFile {
             snapshot_id: fields.snapshot_id("snapshot-id")?,
             statistics_path: fields.string("statistics-path")?,
             file_size_bytes: fields.i64("file-size-in-bytes")?,
+            extra: fields.rest(),
         })
     }
 
@@ -76,6 +79,7 @@ impl JsonForm for PartitionStatisticsFile {
             .set("snapshot-id", self.snapshot_id)
             .set("statistics-path", self.statistics_path.clone())
             .set("file-size-in-bytes", self.file_size_bytes)
+            .set_extra(&self.extra)
             .finish())
     }
 }
@@ -88,6 +92,7 @@ impl JsonForm for EncryptedKey {
             encrypted_key_metadata: fields.string("encrypted-key-metadata")?,
             encrypted_by_id: fields.opt_string("encrypted-by-id")?,
             properties: fields.opt_properties("properties")?.unwrap_or_default(),
+            extra: fields.rest(),
         })
     }
 
@@ -100,6 +105,6 @@ impl JsonForm for EncryptedKey {
         if !self.properties.is_empty() {
             object.set_properties("properties", &self.properties);
         }
-        Ok(object.finish())
+        Ok(object.set_extra(&self.extra).finish())
     }
 }

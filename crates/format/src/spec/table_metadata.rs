@@ -7,13 +7,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use serde_json::{Map as JsonMap, Value as Json};
-
 use super::partition::PartitionSpec;
 use super::schema::SchemaRef;
 use super::snapshot::{MAIN_BRANCH, Properties, Snapshot, SnapshotRef};
 use super::sort::SortOrder;
 use super::types::FieldId;
+use super::unknown_fields::UnknownFields;
 
 /// Version of the table format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,6 +53,8 @@ pub struct SnapshotLogEntry {
     pub timestamp_ms: i64,
     /// The snapshot that became current.
     pub snapshot_id: i64,
+    /// Fields this version of the engine does not know, kept as read.
+    pub extra: UnknownFields,
 }
 
 /// An entry of the metadata log: an earlier metadata file.
@@ -63,6 +64,8 @@ pub struct MetadataLogEntry {
     pub timestamp_ms: i64,
     /// Location of the file.
     pub metadata_file: String,
+    /// Fields this version of the engine does not know, kept as read.
+    pub extra: UnknownFields,
 }
 
 /// A blob in a statistics file.
@@ -78,6 +81,8 @@ pub struct BlobMetadata {
     pub fields: Vec<FieldId>,
     /// Properties, such as `ndv`.
     pub properties: Properties,
+    /// Fields this version of the engine does not know, kept as read.
+    pub extra: UnknownFields,
 }
 
 /// A table statistics file (puffin).
@@ -95,6 +100,8 @@ pub struct StatisticsFile {
     pub key_metadata: Option<String>,
     /// Its blobs.
     pub blob_metadata: Vec<BlobMetadata>,
+    /// Fields this version of the engine does not know, kept as read.
+    pub extra: UnknownFields,
 }
 
 /// A partition statistics file.
@@ -106,6 +113,8 @@ pub struct PartitionStatisticsFile {
     pub statistics_path: String,
     /// Length of the file in bytes.
     pub file_size_bytes: i64,
+    /// Fields this version of the engine does not know, kept as read.
+    pub extra: UnknownFields,
 }
 
 /// A key that encrypts other keys (v3).
@@ -119,6 +128,8 @@ pub struct EncryptedKey {
     pub encrypted_by_id: Option<String>,
     /// Properties.
     pub properties: Properties,
+    /// Fields this version of the engine does not know, kept as read.
+    pub extra: UnknownFields,
 }
 
 /// The state of a table.
@@ -171,7 +182,7 @@ pub struct TableMetadata {
     /// Encryption keys (v3).
     pub encryption_keys: Vec<EncryptedKey>,
     /// Fields this version of the engine does not know, kept as read.
-    pub extra: JsonMap<String, Json>,
+    pub extra: UnknownFields,
 }
 
 /// Shared table metadata.

@@ -101,6 +101,7 @@ impl JsonForm for SnapshotLogEntry {
         Ok(SnapshotLogEntry {
             timestamp_ms: fields.i64("timestamp-ms")?,
             snapshot_id: fields.snapshot_id("snapshot-id")?,
+            extra: fields.rest(),
         })
     }
 
@@ -108,6 +109,7 @@ impl JsonForm for SnapshotLogEntry {
         Ok(ObjectWriter::new()
             .set("timestamp-ms", self.timestamp_ms)
             .set("snapshot-id", self.snapshot_id)
+            .set_extra(&self.extra)
             .finish())
     }
 }
@@ -118,6 +120,7 @@ impl JsonForm for MetadataLogEntry {
         Ok(MetadataLogEntry {
             timestamp_ms: fields.i64("timestamp-ms")?,
             metadata_file: fields.string("metadata-file")?,
+            extra: fields.rest(),
         })
     }
 
@@ -125,6 +128,7 @@ impl JsonForm for MetadataLogEntry {
         Ok(ObjectWriter::new()
             .set("timestamp-ms", self.timestamp_ms)
             .set("metadata-file", self.metadata_file.clone())
+            .set_extra(&self.extra)
             .finish())
     }
 }
@@ -243,6 +247,7 @@ fn read_specs(v1: bool, fields: &mut Fields) -> Result<(Vec<Arc<PartitionSpec>>,
             let spec = PartitionSpec {
                 spec_id: 0,
                 fields: partition_json::fields_from_array(fields.array("partition-spec")?)?,
+                extra: Default::default(),
             };
             Ok((vec![Arc::new(spec)], 0))
         }
@@ -271,7 +276,7 @@ fn read_orders(v1: bool, fields: &mut Fields) -> Result<(Vec<Arc<SortOrder>>, i3
 fn read_refs(fields: &mut Fields, current_snapshot_id: Option<i64>) -> Result<BTreeMap<String, SnapshotRef>> {
     let mut refs = BTreeMap::new();
     if let Some(json) = fields.take("refs") {
-        for (name, json) in Fields::new("refs", json)?.rest() {
+        for (name, json) in Fields::new("refs", json)?.into_map() {
             let reference = SnapshotRef::from_value(json).map_err(|e| e.with_context("ref", name.clone()))?;
             refs.insert(name, reference);
         }

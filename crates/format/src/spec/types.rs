@@ -5,6 +5,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::unknown_fields::UnknownFields;
 use super::value::Value;
 
 /// A field id, unique in a table over all its schemas.
@@ -124,6 +125,10 @@ pub struct NestedField {
     pub initial_default: Option<Value>,
     /// Value for writers that give none (v3). `None` is null.
     pub write_default: Option<Value>,
+    /// Fields this version of the engine does not know, kept as read.
+    pub extra: UnknownFields,
+    /// Fields of the object that tells the type, a struct, list or map, that this version of the engine does not know.
+    pub type_extra: UnknownFields,
 }
 
 /// A shared field: schemas of a table share most of them.
@@ -140,6 +145,8 @@ impl NestedField {
             doc: None,
             initial_default: None,
             write_default: None,
+            extra: UnknownFields::default(),
+            type_extra: UnknownFields::default(),
         }
     }
 

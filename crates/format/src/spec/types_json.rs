@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use super::json_fields::{Fields, JsonForm, ObjectWriter, kind_of, serde_by_json_form};
-use super::types::{EdgeAlgorithm, ListType, MapType, NestedField, PrimitiveType, StructType, Type};
+use super::types::{EdgeAlgorithm, FieldId, ListType, MapType, NestedField, PrimitiveType, StructType, Type};
+use super::unknown_fields::UnknownFields;
 use super::value_json;
 use crate::error::{Error, Result};
 
@@ -17,7 +18,7 @@ serde_by_json_form!(Type, PrimitiveType, StructType, NestedField);
 
 impl JsonForm for Type {
     fn from_value(json: Json) -> Result<Self> {
-        type_from_json(json, MAX_TYPE_DEPTH)
+        type_from_json(json, MAX_TYPE_DEPTH).map(|(t, _)| t)
     }
 
     fn to_value(&self) -> Result<Json> {
@@ -28,15 +29,15 @@ impl JsonForm for Type {
             Type::List(l) => Ok(ObjectWriter::new()
                 .set("type", "list")
                 .set("element-id", l.element.id)
-                .set("element", l.element.field_type.to_value()?)
+                .set("element", nested_type_to_value(&l.element)?)
                 .set("element-required", l.element.required)
                 .finish()),
             Type::Map(m) => Ok(ObjectWriter::new()
                 .set("type", "map")
                 .set("key-id", m.key.id)
-                .set("key", m.key.field_type.to_value()?)
+                .set("key", nested_type_to_value(&m.key)?)
                 .set("value-id", m.value.id)
-                .set("value", m.value.field_type.to_value()?)
+                .set("value", nested_type_to_value(&m.value)?)
                 .set("value-required", m.value.required)
                 .finish()),
         }
@@ -89,48 +90,68 @@ impl JsonForm for NestedField {
             .set("id", self.id)
             .set("name", self.name.clone())
             .set("required", self.required)
-            .set("type", self.field_type.to_value()?)
+            .set("type", nested_type_to_value(self)?)
             .set_some("doc", self.doc.clone())
             .set_some("initial-default", default(&self.initial_default)?)
             .set_some("write-default", default(&self.write_default)?)
+            .set_extra(&self.extra)
             .finish())
     }
 }
 
-fn type_from_json(json: Json, depth: usize) -> Result<Type> {
+/// The type of a field, with the unknown fields of its object.
+fn nested_type_to_value(field: &NestedField) -> Result<Json> {
+    let mut json = field.field_type.to_value()?;
+    if let Json::Object(object) = &mut json {
+        for (name, value) in field.type_extra.iter() {
+            object.entry(name.as_str()).or_insert_with(|| value.clone());
+        }
+    }
+    Ok(json)
+}
+
+/// The type and the unknown fields of its object.
+fn type_from_json(json: Json, depth: usize) -> Result<(Type, UnknownFields)> {
     let Some(depth) = depth.checked_sub(1) else {
         return Err(Error::corrupt("types are nested too deep"));
     };
     if let Json::String(name) = &json {
-        return type_from_name(name);
+        return Ok((type_from_name(name)?, UnknownFields::default()));
     }
     let mut fields = Fields::new("a type", json)?;
-    match fields.string("type")?.as_str() {
-        "struct" => struct_from_fields(&mut fields, depth).map(Type::Struct),
+    let nested = match fields.string("type")?.as_str() {
+        "struct" => Type::Struct(struct_from_fields(&mut fields, depth)?),
         "list" => {
             let id = fields.i32("element-id")?;
-            let element = type_from_json(fields.required("element")?, depth)?;
-            let mut element = NestedField::optional(id, "element", element);
+            let mut element = nested_from_json(id, "element", fields.required("element")?, depth)?;
             element.required = fields.bool("element-required")?;
-            Ok(Type::List(ListType {
+            Type::List(ListType {
                 element: Arc::new(element),
-            }))
+            })
         }
         "map" => {
             let key_id = fields.i32("key-id")?;
-            let key = type_from_json(fields.required("key")?, depth)?;
+            let mut key = nested_from_json(key_id, "key", fields.required("key")?, depth)?;
+            key.required = true;
             let value_id = fields.i32("value-id")?;
-            let value = type_from_json(fields.required("value")?, depth)?;
-            let mut value = NestedField::optional(value_id, "value", value);
+            let mut value = nested_from_json(value_id, "value", fields.required("value")?, depth)?;
             value.required = fields.bool("value-required")?;
-            Ok(Type::Map(MapType {
-                key: Arc::new(NestedField::required(key_id, "key", key)),
+            Type::Map(MapType {
+                key: Arc::new(key),
                 value: Arc::new(value),
-            }))
+            })
         }
         // Schemas and fields of other writers may spell a primitive as an object.
-        other => Err(Error::unsupported(format!("type '{}' is not known", clip(other)))),
-    }
+        other => return Err(Error::unsupported(format!("type '{}' is not known", clip(other)))),
+    };
+    Ok((nested, fields.rest()))
+}
+
+/// An element, key or value.
+fn nested_from_json(id: FieldId, name: &str, json: Json, depth: usize) -> Result<NestedField> {
+    let (field_type, type_extra) = type_from_json(json, depth)?;
+    let field = NestedField::optional(id, name, field_type);
+    Ok(NestedField { type_extra, ..field })
 }
 
 /// The fields of a struct or schema object whose `type` is taken already.
@@ -148,7 +169,8 @@ fn field_from_json(json: Json, depth: usize) -> Result<NestedField> {
     let id = fields.i32("id")?;
     let name = fields.string("name")?;
     let in_field = |e: Error| e.with_context("field", name.clone());
-    let field_type = type_from_json(fields.required("type").map_err(in_field)?, depth).map_err(in_field)?;
+    let field_type = type_from_json(fields.required("type").map_err(in_field)?, depth);
+    let (field_type, type_extra) = field_type.map_err(in_field)?;
     let mut default = |key: &'static str| {
         let json = fields.take(key);
         let value = json.map(|json| value_json::from_json(&json, &field_type)).transpose();
@@ -166,6 +188,8 @@ fn field_from_json(json: Json, depth: usize) -> Result<NestedField> {
         doc,
         initial_default,
         write_default,
+        extra: fields.rest(),
+        type_extra,
     })
 }
 

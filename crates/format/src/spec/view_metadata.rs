@@ -6,6 +6,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 
 use super::schema::SchemaRef;
 use super::snapshot::Properties;
+use super::unknown_fields::UnknownFields;
 
 /// The state of a view.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,7 +28,7 @@ pub struct ViewMetadata {
     /// Properties.
     pub properties: Properties,
     /// Fields this version of the engine does not know, kept as read.
-    pub extra: JsonMap<String, Json>,
+    pub extra: UnknownFields,
 }
 
 /// One definition of a view.
@@ -48,7 +49,7 @@ pub struct ViewVersion {
     /// Namespace of names without one.
     pub default_namespace: Vec<String>,
     /// Fields this version of the engine does not know, kept as read.
-    pub extra: JsonMap<String, Json>,
+    pub extra: UnknownFields,
 }
 
 /// A definition in one dialect.
@@ -60,6 +61,8 @@ pub enum ViewRepresentation {
         sql: String,
         /// Its dialect, such as `spark`.
         dialect: String,
+        /// Fields this version of the engine does not know, kept as read.
+        extra: UnknownFields,
     },
     /// A representation of a type we don't know, kept as read.
     Other(JsonMap<String, Json>),
@@ -72,6 +75,8 @@ pub struct ViewVersionLogEntry {
     pub version_id: i32,
     /// Milliseconds since epoch.
     pub timestamp_ms: i64,
+    /// Fields this version of the engine does not know, kept as read.
+    pub extra: UnknownFields,
 }
 
 impl ViewMetadata {

@@ -132,20 +132,23 @@ impl JsonForm for ViewRepresentation {
             .is_some_and(|kind| kind.eq_ignore_ascii_case("sql"));
         let mut fields = Fields::new("a view representation", json)?;
         if !is_sql {
-            return Ok(ViewRepresentation::Other(fields.rest()));
+            return Ok(ViewRepresentation::Other(fields.into_map()));
         }
+        fields.discard("type");
         Ok(ViewRepresentation::Sql {
             sql: fields.string("sql")?,
             dialect: fields.string("dialect")?,
+            extra: fields.rest(),
         })
     }
 
     fn to_value(&self) -> Result<Json> {
         Ok(match self {
-            ViewRepresentation::Sql { sql, dialect } => ObjectWriter::new()
+            ViewRepresentation::Sql { sql, dialect, extra } => ObjectWriter::new()
                 .set("type", "sql")
                 .set("sql", sql.clone())
                 .set("dialect", dialect.clone())
+                .set_extra(extra)
                 .finish(),
             ViewRepresentation::Other(fields) => Json::Object(fields.clone()),
         })
@@ -158,6 +161,7 @@ impl JsonForm for ViewVersionLogEntry {
         Ok(ViewVersionLogEntry {
             version_id: fields.i32("version-id")?,
             timestamp_ms: fields.i64("timestamp-ms")?,
+            extra: fields.rest(),
         })
     }
 
@@ -165,6 +169,7 @@ impl JsonForm for ViewVersionLogEntry {
         Ok(ObjectWriter::new()
             .set("timestamp-ms", self.timestamp_ms)
             .set("version-id", self.version_id)
+            .set_extra(&self.extra)
             .finish())
     }
 }

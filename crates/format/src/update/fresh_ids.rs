@@ -95,7 +95,8 @@ impl FreshIds {
     pub fn assign_schema(&mut self, schema_id: i32, schema: &Schema) -> Result<Schema> {
         let root = self.assign_struct(schema.as_struct())?;
         let identifiers = schema.identifier_field_ids().iter();
-        Schema::new(schema_id, root, identifiers.filter_map(|id| self.new_id(*id)).collect())
+        let renumbered = Schema::new(schema_id, root, identifiers.filter_map(|id| self.new_id(*id)).collect())?;
+        Ok(renumbered.with_extra(schema.extra().clone()))
     }
 
     fn replace(&mut self, old: FieldId) -> Result<FieldId> {

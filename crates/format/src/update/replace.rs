@@ -111,6 +111,7 @@ fn carried_forward(
     Ok(PartitionSpec {
         spec_id: spec.spec_id,
         fields,
+        extra: spec.extra,
     })
 }
 
@@ -134,6 +135,7 @@ mod tests {
             field_id: id,
             name: name.into(),
             transform,
+            extra: Default::default(),
         }
     }
 
@@ -145,6 +147,7 @@ mod tests {
         let spec = PartitionSpec {
             spec_id: 0,
             fields: vec![field(2, 1000, "data", Transform::Identity)],
+            extra: Default::default(),
         };
         let sequence_number = i64::from(version > FormatVersion::V1);
         let updates = vec![
@@ -172,6 +175,7 @@ mod tests {
                     field(2, 1000, "data_b", Transform::Bucket(4)),
                     field(2, 1001, "data", Transform::Identity),
                 ],
+                extra: Default::default(),
             }),
             sort_order: None,
             location: None,
@@ -213,6 +217,7 @@ mod tests {
         creation.partition_spec = Some(PartitionSpec {
             spec_id: 0,
             fields: vec![field(2, 1000, "data", Transform::Truncate(2))],
+            extra: Default::default(),
         });
         creation.schema = Schema::new(0, creation.schema.as_struct().clone(), vec![]).unwrap();
         let change = replacement(&base, &creation);

@@ -66,6 +66,7 @@ impl SortOrderUpdate {
             transform,
             direction,
             null_order,
+            extra: Default::default(),
         });
         Ok(self)
     }
@@ -75,6 +76,7 @@ impl SortOrderUpdate {
         SortOrder {
             order_id: i32::from(!self.fields.is_empty()),
             fields: self.fields.clone(),
+            extra: Default::default(),
         }
     }
 

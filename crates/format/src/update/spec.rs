@@ -203,6 +203,7 @@ impl SpecUpdate {
         let spec = PartitionSpec {
             spec_id: self.spec.spec_id,
             fields,
+            extra: Default::default(),
         };
         check_spec(&spec, self.base.current_schema())?;
         check_spec_names(&spec, self.base.current_schema())?;
@@ -276,6 +277,7 @@ impl SpecUpdate {
             field_id: self.last_field_id,
             name,
             transform,
+            extra: Default::default(),
         })
     }
 

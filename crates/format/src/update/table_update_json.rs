@@ -75,6 +75,7 @@ impl JsonForm for TableUpdate {
             TableUpdate::SetSnapshotRef { name, reference } => {
                 o.set("ref-name", name.clone());
                 ref_into(&mut o, reference);
+                o.set_extra(&reference.extra);
                 &mut o
             }
             TableUpdate::RemoveSnapshots(ids) => o.set("snapshot-ids", ids.clone()),
@@ -131,7 +132,7 @@ fn set_snapshot_ref(fields: &mut Fields) -> Result<TableUpdate> {
             snapshot_id: fields.i64("snapshot-id")?,
             kind: ref_kind(&fields.string("type")?)?,
             retention: retention_from_fields(fields)?,
-            extra: Default::default(),
+            extra: fields.rest(),
         },
     })
 }

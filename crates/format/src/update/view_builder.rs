@@ -160,6 +160,7 @@ impl ViewMetadataBuilder {
             self.state.version_log.push(ViewVersionLogEntry {
                 version_id: id,
                 timestamp_ms,
+                extra: Default::default(),
             });
         }
         self.check_dialects()?;

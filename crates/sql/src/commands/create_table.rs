@@ -123,6 +123,7 @@ pub(crate) fn partition_spec(terms: &[PartitionTerm], schema: &Schema, case: Cas
             field_id: PARTITION_FIELD_ID_START.saturating_add(ordinal),
             name: default_name(full_name, &term.transform),
             transform: term.transform.clone(),
+            extra: Default::default(),
         });
     }
     Ok(spec)

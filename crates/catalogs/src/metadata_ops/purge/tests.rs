@@ -79,11 +79,13 @@ fn statistics(location: &str, snapshot_id: i64) -> [TableUpdate; 2] {
             file_footer_size_bytes: 1,
             key_metadata: None,
             blob_metadata: vec![],
+            extra: Default::default(),
         }),
         TableUpdate::SetPartitionStatistics(PartitionStatisticsFile {
             snapshot_id,
             statistics_path: format!("{location}/parts-{snapshot_id}"),
             file_size_bytes: 5,
+            extra: Default::default(),
         }),
     ]
 }

@@ -18,6 +18,7 @@ fn table() -> TableMetadata {
         field_id,
         name: name.to_string(),
         transform,
+        extra: Default::default(),
     };
     let mut table = crate::scan::testing::table();
     table.partition_specs.push(Arc::new(PartitionSpec {
@@ -26,6 +27,7 @@ fn table() -> TableMetadata {
             field(1000, "z", 1, Transform::Unknown("zorder".to_string())),
             field(1001, "gone", 99, Transform::Identity),
         ],
+        extra: Default::default(),
     }));
     table.format_version = FormatVersion::V2;
     table.properties = BTreeMap::from([("commit.manifest.min-count-to-merge".to_string(), "2".to_string())]);

@@ -14,10 +14,12 @@ fn spec(transforms: &[&str]) -> PartitionSpec {
         field_id: 1000 + i as i32,
         name: format!("p{i}"),
         transform: transform.parse().unwrap(),
+        extra: Default::default(),
     };
     PartitionSpec {
         spec_id: 0,
         fields: transforms.iter().enumerate().map(field).collect(),
+        extra: Default::default(),
     }
 }
 

@@ -272,10 +272,12 @@ fn identity_spec(ids: &[FieldId]) -> PartitionSpec {
         field_id: 1000 + i as i32,
         name: format!("p{i}"),
         transform: Transform::Identity,
+        extra: Default::default(),
     };
     PartitionSpec {
         spec_id: 0,
         fields: ids.iter().enumerate().map(field).collect(),
+        extra: Default::default(),
     }
 }
 
@@ -332,6 +334,7 @@ fn residuals() {
         field_id: 1001,
         name: "day".to_string(),
         transform: Transform::Day,
+        extra: Default::default(),
     });
     let residual = |p: Predicate, id: Option<i32>, day: i32| {
         let partition = PartitionTuple(vec![id.map(Value::Int), Some(Value::Int(day))]);

@@ -208,11 +208,13 @@ fn any_spec(rng: &mut StdRng, spec_id: i32, columns: &[ColumnInfo]) -> Partition
             field_id: 1000 + spec_id * 10 + i,
             name: format!("p{i}"),
             transform,
+            extra: Default::default(),
         }
     });
     PartitionSpec {
         spec_id,
         fields: fields.collect(),
+        extra: Default::default(),
     }
 }
 

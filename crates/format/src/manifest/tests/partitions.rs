@@ -28,7 +28,9 @@ fn writer(field: T) -> ManifestWriter {
             field_id: 1000,
             name: "p".to_string(),
             transform: Transform::Identity,
+            extra: Default::default(),
         }],
+        extra: Default::default(),
     };
     let mut options = ManifestWriterOptions::new(FormatVersion::V2, Arc::new(spec), super::tables::schema());
     options.partition_type = partition_type(field);

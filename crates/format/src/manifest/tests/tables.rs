@@ -58,10 +58,12 @@ pub(super) fn spec() -> Arc<PartitionSpec> {
         field_id: 1000 + f.id,
         name: f.name.clone(),
         transform: Transform::Identity,
+        extra: Default::default(),
     });
     Arc::new(PartitionSpec {
         spec_id: 4,
         fields: fields.collect(),
+        extra: Default::default(),
     })
 }
 

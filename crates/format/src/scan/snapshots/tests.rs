@@ -35,6 +35,7 @@ fn history() -> TableMetadata {
         .map(|id| SnapshotLogEntry {
             timestamp_ms: id * 100,
             snapshot_id: id,
+            extra: Default::default(),
         })
         .into();
     table
@@ -106,6 +107,7 @@ fn time_is_looked_up_in_the_log_not_in_the_snapshots() {
     table.snapshot_log.push(SnapshotLogEntry {
         timestamp_ms: 350,
         snapshot_id: 1,
+        extra: Default::default(),
     });
     assert_eq!(snapshot_id_as_of(&table, 349).unwrap(), 3);
     assert_eq!(snapshot_id_as_of(&table, 350).unwrap(), 1);
@@ -162,6 +164,7 @@ fn of_several_commits_in_a_millisecond_time_travel_reads_the_last() {
         .map(|(timestamp_ms, snapshot_id)| SnapshotLogEntry {
             timestamp_ms,
             snapshot_id,
+            extra: Default::default(),
         })
         .into();
     assert_eq!(snapshot_id_as_of(&table, 199).unwrap(), 1);

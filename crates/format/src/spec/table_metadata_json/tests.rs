@@ -83,10 +83,10 @@ fn all_of_v2_comes_back() {
         (None, "vacuum")
     );
     assert_eq!(table.snapshots[0].operation, Some(Operation::Append));
-    assert_eq!(table.refs["eoy"].extra["colour"], json!("red"));
+    assert_eq!(table.refs["eoy"].extra.get("colour"), Some(&json!("red")));
     assert_eq!(
-        (&newest.extra["mood"], &table.extra["owner"]),
-        (&json!({"good": true}), &json!("me"))
+        (newest.extra.get("mood"), table.extra.get("owner")),
+        (Some(&json!({"good": true})), Some(&json!("me")))
     );
     let through_serde: TableMetadata = serde_json::from_value(json).unwrap();
     assert_eq!(through_serde, table);

@@ -82,6 +82,7 @@ impl MetadataBuilder {
         log.push(MetadataLogEntry {
             timestamp_ms: base.last_updated_ms,
             metadata_file: location.clone(),
+            extra: Default::default(),
         });
         Ok(())
     }

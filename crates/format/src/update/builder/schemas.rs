@@ -71,7 +71,7 @@ impl MetadataBuilder {
         state.last_partition_id = state.last_partition_id.max(highest.unwrap_or(i32::MIN));
         state.partition_specs.push(Arc::new(PartitionSpec {
             spec_id: id,
-            fields: spec.fields.clone(),
+            ..spec.clone()
         }));
         self.changes.added_specs.insert(id);
         self.changes.last_spec = Some(id);
@@ -120,7 +120,7 @@ impl MetadataBuilder {
         };
         state.sort_orders.push(Arc::new(SortOrder {
             order_id: id,
-            fields: order.fields.clone(),
+            ..order.clone()
         }));
         self.changes.last_order = Some(id);
         self.changes.any = true;

@@ -67,6 +67,7 @@ impl MetadataBuilder {
             self.state.snapshot_log.push(SnapshotLogEntry {
                 timestamp_ms: snapshot_ms,
                 snapshot_id: id,
+                extra: Default::default(),
             });
         }
         self.state.refs.insert(name.to_string(), reference.clone());

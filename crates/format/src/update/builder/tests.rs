@@ -85,11 +85,16 @@ fn partition_field(source: i32, id: i32, name: &str, transform: Transform) -> Pa
         field_id: id,
         name: name.into(),
         transform,
+        extra: Default::default(),
     }
 }
 
 fn spec(fields: Vec<PartitionField>) -> PartitionSpec {
-    PartitionSpec { spec_id: 0, fields }
+    PartitionSpec {
+        spec_id: 0,
+        fields,
+        extra: Default::default(),
+    }
 }
 
 fn kind(result: Result<TableMetadata>) -> ErrorKind {
@@ -128,7 +133,9 @@ fn a_new_table_gets_fresh_ids_level_by_level() {
             transform: Transform::Identity,
             direction: SortDirection::Asc,
             null_order: NullOrder::First,
+            extra: Default::default(),
         }],
+        extra: Default::default(),
     });
     let builder = MetadataBuilder::new_table(&creation, "s3://b/t/", Uuid::from_u128(7)).unwrap();
     let table = builder.build(NOW).unwrap();
@@ -434,6 +441,7 @@ fn encryption_keys_come_and_go() {
         encrypted_key_metadata: "aWNl".into(),
         encrypted_by_id: None,
         properties: Properties::new(),
+        extra: Default::default(),
     };
     let add = TableUpdate::AddEncryptionKey(key);
     assert!(change(&table(FormatVersion::V2), std::slice::from_ref(&add)).is_err());

@@ -40,7 +40,8 @@ impl SchemaUpdate {
         identifiers
             .iter()
             .try_for_each(|id| validate_identifier_field(&bare, *id))?;
-        Schema::new(self.schema.schema_id(), root, identifiers)
+        let changed = Schema::new(self.schema.schema_id(), root, identifiers)?;
+        Ok(changed.with_extra(self.schema.extra().clone()))
     }
 
     fn check_identifiers_stay(&self) -> Result<()> {

@@ -146,6 +146,8 @@ impl SchemaUpdate {
             doc: column.doc,
             initial_default: column.default.clone(),
             write_default: column.default,
+            extra: Default::default(),
+            type_extra: Default::default(),
         };
         let key = self.name_key(&full_name);
         let pending = &mut self.pending;

@@ -285,7 +285,9 @@ fn a_promotion_must_not_change_partition_values() {
                 field_id: 1000,
                 name: "p".into(),
                 transform,
+                extra: Default::default(),
             }],
+            extra: Default::default(),
         };
         table(FormatVersion::V3, columns, Some(spec))
     };

@@ -12,6 +12,7 @@ fn field(source: FieldId, id: FieldId, name: &str, transform: Transform) -> Part
         field_id: id,
         name: name.into(),
         transform,
+        extra: Default::default(),
     }
 }
 
@@ -25,6 +26,7 @@ fn base(version: FormatVersion) -> TableMetadataRef {
     let spec = PartitionSpec {
         spec_id: 0,
         fields: vec![field(2, 1000, "shard", Transform::Day)],
+        extra: Default::default(),
     };
     table(version, columns, Some(spec))
 }

@@ -15,6 +15,7 @@ fn version(queries: &[(&str, &str)]) -> ViewVersion {
     let representations = queries.iter().map(|(dialect, sql)| ViewRepresentation::Sql {
         sql: sql.to_string(),
         dialect: dialect.to_string(),
+        extra: Default::default(),
     });
     ViewVersion {
         version_id: 1,

@@ -11,7 +11,8 @@ fn sequence_numbers_grow() {
         one.snapshot_log,
         [crate::spec::table_metadata::SnapshotLogEntry {
             timestamp_ms: NOW + 1,
-            snapshot_id: 1
+            snapshot_id: 1,
+            extra: Default::default(),
         }]
     );
     let stale = change(&one, &[TableUpdate::AddSnapshot(snapshot(2, Some(1), 1))]);
@@ -89,6 +90,7 @@ fn removing_snapshots_removes_refs_and_statistics() {
         file_footer_size_bytes: 5,
         key_metadata: None,
         blob_metadata: vec![],
+        extra: Default::default(),
     };
     let base = change(
         &base,
