@@ -4,7 +4,7 @@
 //! file's column of the same id (cast where it was promoted or its children differ), the initial default, or null.
 //! DataFusion's own adapter matches by name and is wrong for Iceberg (DESIGN trap 11).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -25,6 +25,7 @@ use tarn_format::spec::types::FieldId;
 
 use super::adapt_array::{adapt, same_type};
 use super::name_mapping::assign_ids;
+use super::nan_guard::NanGuard;
 use crate::arrow::schema::field_id;
 use crate::arrow::value::to_scalar;
 
@@ -40,6 +41,8 @@ pub(crate) struct FieldIdAdapterFactory {
     pub(crate) name_mapping: Option<Arc<NameMapping>>,
     /// What the file has in every row.
     pub(crate) constants: Arc<FileConstants>,
+    /// Floating-point columns of which the manifest says that no value is NaN.
+    pub(crate) without_nan: Arc<HashSet<FieldId>>,
 }
 
 impl PhysicalExprAdapterFactory for FieldIdAdapterFactory {
@@ -74,8 +77,12 @@ struct FieldIdAdapter {
 
 impl PhysicalExprAdapter for FieldIdAdapter {
     fn rewrite(&self, expr: Arc<dyn PhysicalExpr>) -> Result<Arc<dyn PhysicalExpr>> {
+        // A projected column is no comparison.
+        if let Some(column) = expr.downcast_ref::<Column>() {
+            return self.column(column);
+        }
         expr.transform(|expr| match expr.downcast_ref::<Column>() {
-            Some(column) => self.column(column).map(Transformed::yes),
+            Some(column) => self.compared_column(column).map(Transformed::yes),
             None => Ok(Transformed::no(expr)),
         })
         .data()
@@ -83,6 +90,20 @@ impl PhysicalExprAdapter for FieldIdAdapter {
 }
 
 impl FieldIdAdapter {
+    /// A column inside an expression, by which row groups may be pruned.
+    fn compared_column(&self, column: &Column) -> Result<Arc<dyn PhysicalExpr>> {
+        let own = self.column(column)?;
+        let Ok(logical) = self.logical.field_with_name(column.name()) else {
+            return Ok(own);
+        };
+        let is_known = |id| self.factory.without_nan.contains(&id);
+        let may_hold_nan = logical.data_type().is_floating() && !field_id(logical).is_some_and(is_known);
+        if may_hold_nan && !own.is::<Literal>() {
+            return Ok(Arc::new(NanGuard::new(own)));
+        }
+        Ok(own)
+    }
+
     fn column(&self, column: &Column) -> Result<Arc<dyn PhysicalExpr>> {
         let Ok(logical) = self.logical.field_with_name(column.name()) else {
             return self.by_name(column);

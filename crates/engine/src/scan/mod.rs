@@ -5,6 +5,7 @@ mod field_id_adapter;
 mod file_constants;
 pub mod metadata_columns;
 mod name_mapping;
+mod nan_guard;
 pub(crate) mod plan;
 pub mod pushdown;
 mod reader_factory;

@@ -4,9 +4,11 @@
 //! ranges. What Iceberg adds is decided per file when it is opened: where it lies, its constants, and its
 //! columns by field id.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
+use arrow::datatypes::Schema as ArrowSchema;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::config::ConfigOptions;
 use datafusion::datasource::listing::PartitionedFile;
@@ -26,9 +28,11 @@ use object_store::ObjectStore;
 use tarn_format::scan::FileScanTask;
 use tarn_format::spec::name_mapping::NameMapping;
 use tarn_format::spec::schema::Schema;
+use tarn_format::spec::types::FieldId;
 
 use super::field_id_adapter::FieldIdAdapterFactory;
 use super::file_constants::ConstantColumns;
+use crate::arrow::schema::field_id;
 
 /// What all files of a scan share.
 #[derive(Debug)]
@@ -219,9 +223,19 @@ impl Morselizer for IcebergMorselizer {
             schema: Arc::clone(&context.schema),
             name_mapping: context.name_mapping.clone(),
             constants: Arc::new(constants),
+            without_nan: Arc::new(without_nan(&iceberg.task, self.source.table_schema().table_schema())),
         }));
         let inner = &self.source.inner;
         let morselizer = inner.create_morselizer(Arc::clone(&self.object_store), &config, self.partition)?;
         morselizer.plan_file(file)
     }
+}
+
+/// The floating-point columns in which the file holds no NaN.
+fn without_nan(task: &FileScanTask, schema: &ArrowSchema) -> HashSet<FieldId> {
+    let floating = schema.fields().iter().filter(|f| f.data_type().is_floating());
+    floating
+        .filter_map(|f| field_id(f))
+        .filter(|id| task.statistics(*id).and_then(|s| s.nan_count()) == Some(0))
+        .collect()
 }

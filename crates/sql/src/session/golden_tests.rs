@@ -14,8 +14,8 @@ const AT_LEAST: &[(&str, usize)] = &[
     ("ddl", 365),
     ("functions", 66),
     ("insert", 404),
-    ("select", 641),
-    ("timetravel", 58),
+    ("select", 647),
+    ("timetravel", 61),
 ];
 
 #[derive(Debug, Default)]
