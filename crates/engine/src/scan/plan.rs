@@ -87,6 +87,7 @@ async fn plan_files(table: &IcebergTable, request: &ScanRequest<'_>) -> tarn_for
         loaded.io.clone(),
         caches.manifests.clone(),
     )
+    .delete_indexes(caches.delete_indexes.clone())
     .filter(predicate)
     .statistics(Statistics::Of(statistics_columns(table, request)));
     let plan = TableScan::new(setup).snapshot(table.selector().clone()).plan().await?;

@@ -21,6 +21,7 @@ use tarn_format::io::FileIo;
 
 use super::source::IcebergFile;
 use super::strict_store::StrictStore;
+use crate::caches::with_store;
 
 /// Makes readers of a table's files.
 #[derive(Debug)]
@@ -42,11 +43,15 @@ impl ParquetFileReaderFactory for TableReaderFactory {
                 "a file of an Iceberg scan has no task".to_string(),
             ));
         };
-        let located = self.io.object(iceberg.task.path());
+        let location = iceberg.task.path();
+        let located = self.io.object(location).and_then(|(store, path)| {
+            let id = self.io.object_id(location)?.store;
+            Ok((StrictStore { inner: store, id }, path))
+        });
         let (store, path) = located.map_err(|e| DataFusionError::External(Box::new(e)))?;
-        file.object_meta.location = path;
+        file.object_meta.location = with_store(store.id, &path);
         let opener = Opener {
-            store: Arc::new(StrictStore { inner: store }),
+            store: Arc::new(store),
             footers: Arc::clone(&self.footers),
             partition_index,
             metadata_size_hint,

@@ -1,4 +1,4 @@
-//! A store that never answers with fewer bytes than were asked for.
+//! A store that never answers with fewer bytes than were asked for, and whose paths are led by its identity.
 //!
 //! Sizes in manifests may be wrong, and Parquet's reader takes a short answer for a bug in itself and panics.
 
@@ -14,11 +14,17 @@ use object_store::{
     CopyOptions, Error, GetOptions, GetRange, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
+use tarn_format::io::StoreId;
 
-/// Another store whose short answers become errors.
+#[cfg(doc)]
+use crate::caches::with_store;
+use crate::caches::without_store;
+
+/// Another store whose short answers become errors. For reading; its paths are those of [`with_store`].
 #[derive(Debug)]
 pub(crate) struct StrictStore {
     pub(crate) inner: Arc<dyn ObjectStore>,
+    pub(crate) id: StoreId,
 }
 
 impl fmt::Display for StrictStore {
@@ -57,21 +63,23 @@ impl ObjectStore for StrictStore {
             Some(GetRange::Bounded(range)) if !options.head => Some(range.clone()),
             _ => None,
         };
-        let got = self.inner.get_opts(location, options).await?;
+        let own = without_store(self.id, location);
+        let got = self.inner.get_opts(&own, options).await?;
         match wanted {
-            Some(range) if got.range != range => Err(short(location, &range)),
+            Some(range) if got.range != range => Err(short(&own, &range)),
             _ => Ok(got),
         }
     }
 
     async fn get_ranges(&self, location: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        let got = self.inner.get_ranges(location, ranges).await?;
+        let own = without_store(self.id, location);
+        let got = self.inner.get_ranges(&own, ranges).await?;
         let bad = ranges
             .iter()
             .zip(&got)
             .find(|(range, bytes)| bytes.len() as u64 != range.end - range.start);
         match bad {
-            Some((range, _)) => Err(short(location, range)),
+            Some((range, _)) => Err(short(&own, range)),
             None => Ok(got),
         }
     }

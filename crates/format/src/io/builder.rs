@@ -9,7 +9,7 @@ use super::local::{Durability, local};
 use super::location::{Addressing, EmptySegments, Location};
 use super::prefix_map::PrefixMap;
 use super::registry::{Mount, Registry};
-use super::{FileIo, Inner};
+use super::{FileIo, Inner, StoreId};
 
 /// Builds a [`FileIo`]: see [`FileIo::builder`].
 #[derive(Debug, Clone)]
@@ -90,7 +90,10 @@ impl FileIoBuilder {
             self.registry
                 .schemes
                 .entry("file".to_string())
-                .or_insert_with(|| mount(store, Some(directories), Addressing::Path));
+                .or_insert_with(|| Mount {
+                    id: StoreId::LOCAL,
+                    ..mount(store, Some(directories), Addressing::Path)
+                });
         }
         FileIo {
             inner: Arc::new(Inner {
@@ -103,6 +106,7 @@ impl FileIoBuilder {
 
 fn mount(store: Arc<dyn ObjectStore>, directories: Option<Arc<dyn Directories>>, addressing: Addressing) -> Mount {
     Mount {
+        id: StoreId::unique(),
         store,
         directories,
         addressing,

@@ -11,6 +11,7 @@ pub mod file_names;
 pub mod local;
 pub mod location;
 pub mod location_provider;
+mod object_id;
 mod prefix_map;
 mod registry;
 mod store_error;
@@ -28,6 +29,7 @@ use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt
 pub use self::builder::FileIoBuilder;
 pub use self::directory::{DeleteDir, DirListing, Directories};
 pub use self::local::{Durability, LocalStore};
+pub use self::object_id::{ObjectId, StoreId};
 pub use self::prefix_map::PrefixMap;
 pub use self::writer::FileWriter;
 

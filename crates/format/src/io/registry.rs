@@ -7,6 +7,7 @@ use std::sync::Arc;
 use object_store::ObjectStore;
 use object_store::path::Path;
 
+use super::StoreId;
 use super::directory::Directories;
 use super::location::{Addressing, EmptySegments, Location, object_path};
 use crate::error::{Error, Result};
@@ -14,6 +15,7 @@ use crate::error::{Error, Result};
 /// A store and how locations become its keys.
 #[derive(Debug, Clone)]
 pub(super) struct Mount {
+    pub(super) id: StoreId,
     pub(super) store: Arc<dyn ObjectStore>,
     pub(super) directories: Option<Arc<dyn Directories>>,
     pub(super) addressing: Addressing,
@@ -27,6 +29,10 @@ pub(super) struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
+    pub(super) fn store_id(&self) -> StoreId {
+        self.mount.id
+    }
+
     pub(super) fn store(&self) -> &'a Arc<dyn ObjectStore> {
         &self.mount.store
     }

@@ -1,6 +1,7 @@
-//! Decoded manifests and manifest lists, kept by location under a budget of bytes.
+//! Decoded manifests and manifest lists, kept under a budget of bytes.
 //!
-//! Both kinds of file are immutable, so nothing is ever stale. Of several callers that need the same file one
+//! They are kept by object, not by location, see [`ObjectId`]: catalogs with different stores or location prefixes may
+//! share a cache. Both kinds of file are immutable, so nothing is ever stale. Of several callers that need the same file one
 //! reads and decodes it and the others wait.
 
 use std::fmt;
@@ -16,7 +17,7 @@ use super::list;
 use super::manifest_file::{FieldSummary, ManifestFile};
 use super::reader;
 use crate::error::{Error, ErrorKind, Result, ResultExt};
-use crate::io::FileIo;
+use crate::io::{FileIo, ObjectId};
 use crate::spec::snapshot::{Snapshot, SnapshotManifests};
 use crate::spec::table_metadata::TableMetadata;
 use crate::spec::types::StructType;
@@ -30,7 +31,7 @@ const LARGE_BYTES: usize = 128 << 10;
 /// The cache. Clones share it.
 #[derive(Clone)]
 pub struct ManifestCache {
-    cache: Cache<String, Cached>,
+    cache: Cache<ObjectId, Cached>,
     budget_bytes: u64,
 }
 
@@ -66,8 +67,9 @@ impl ManifestCache {
     pub fn new(budget_bytes: u64) -> Self {
         let cache = Cache::builder()
             .max_capacity(budget_bytes)
-            .weigher(|location: &String, cached: &Cached| {
-                u32::try_from(location.len() + cached.size_bytes()).unwrap_or(u32::MAX)
+            .weigher(|id: &ObjectId, cached: &Cached| {
+                let key_bytes = size_of::<ObjectId>() + id.path.as_ref().len();
+                u32::try_from(key_bytes + cached.size_bytes()).unwrap_or(u32::MAX)
             })
             .build();
         ManifestCache { cache, budget_bytes }
@@ -87,10 +89,11 @@ impl ManifestCache {
         projection: &MetricsProjection,
     ) -> Result<Arc<ManifestColumns>> {
         let location = manifest.manifest_path.as_str();
+        let id = io.object_id(location)?;
         let fits = |cached: &Arc<CachedManifest>| {
             cached.columns.projection.covers(projection) && cached.partition_type.as_ref() == partition_type
         };
-        if let Some(Cached::Manifest(cached)) = self.cache.get(location).await
+        if let Some(Cached::Manifest(cached)) = self.cache.get(&id).await
             && fits(&cached)
         {
             return Ok(Arc::clone(&cached.columns));
@@ -98,7 +101,7 @@ impl ManifestCache {
         // The closure runs for one caller at a time.
         let computed = self
             .cache
-            .entry_by_ref(location)
+            .entry_by_ref(&id)
             .and_try_compute_with(async |present| -> Result<_> {
                 let present = present.map(moka::Entry::into_value);
                 let wanted = match &present {
@@ -134,10 +137,11 @@ impl ManifestCache {
         let SnapshotManifests::List(location) = &snapshot.manifests else {
             return Ok(Arc::new(list::load(io, metadata, snapshot).await?));
         };
-        if let Some(Cached::List(manifests)) = self.cache.get(location.as_str()).await {
+        let id = io.object_id(location)?;
+        if let Some(Cached::List(manifests)) = self.cache.get(&id).await {
             return Ok(manifests);
         }
-        let entry = self.cache.entry_by_ref(location.as_str());
+        let entry = self.cache.entry_by_ref(&id);
         let computed = entry.and_try_compute_with(async |present| -> Result<_> {
             if let Some(Cached::List(_)) = present.map(moka::Entry::into_value) {
                 return Ok(Op::Nop);
@@ -163,7 +167,7 @@ impl ManifestCache {
     }
 }
 
-fn value_of(result: CompResult<String, Cached>) -> Option<Cached> {
+fn value_of(result: CompResult<ObjectId, Cached>) -> Option<Cached> {
     match result {
         CompResult::Inserted(e) | CompResult::ReplacedWith(e) | CompResult::Unchanged(e) => Some(e.into_value()),
         CompResult::Removed(_) | CompResult::StillNone(_) => None,

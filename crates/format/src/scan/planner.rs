@@ -69,7 +69,8 @@ impl Planner {
             return Ok(Arc::default());
         }
         let deletes: i64 = manifests.iter().map(|m| live_files(m)).sum();
-        let key = (deletes >= SHARED_INDEX_DELETES).then(|| DeleteIndexKey::new(&self.metadata, &manifests));
+        let key = (deletes >= SHARED_INDEX_DELETES).then(|| DeleteIndexKey::new(&self.io, &self.metadata, &manifests));
+        let key = key.transpose()?;
         if let Some(index) = key.as_ref().and_then(|key| self.delete_indexes.get(key)) {
             index.count_into(metrics);
             return Ok(index);

@@ -2,6 +2,7 @@
 
 mod commits;
 mod namespaces;
+mod scans;
 mod tables;
 mod views;
 
@@ -9,7 +10,14 @@ use super::Case;
 
 /// All cases.
 pub fn all() -> Vec<Case> {
-    [namespaces::CASES, tables::CASES, commits::CASES, views::CASES].concat()
+    [
+        namespaces::CASES,
+        tables::CASES,
+        commits::CASES,
+        views::CASES,
+        scans::CASES,
+    ]
+    .concat()
 }
 
 /// Makes a [`Case`] of an async function that is named like it.

@@ -117,3 +117,48 @@ async fn a_cached_file_takes_at_most_200_bytes_beside_its_path() {
     assert!(held <= FILES * (path(0).len() + 200), "{held}");
     assert!(held >= FILES * path(0).len(), "{held} leaves the paths out");
 }
+
+#[tokio::test]
+async fn one_location_in_two_stores_is_two_files() {
+    let cache = ManifestCache::default();
+    let location = "s3://table/m.avro";
+    let (one, two) = (FileIo::memory(), FileIo::memory());
+    let full = manifest(&one, location).await;
+    let options = ManifestWriterOptions::new(
+        FormatVersion::V2,
+        Arc::new(PartitionSpec::unpartitioned()),
+        Arc::new(Schema::new(0, StructType::default(), Vec::new()).unwrap()),
+    );
+    let (bytes, _) = ManifestWriter::new(options).unwrap().finish(location).unwrap();
+    two.write(location, bytes).await.unwrap();
+    for (io, files) in [(&one, FILES), (&two, 0), (&one, FILES)] {
+        let got = cache.get(io, &full, None, &MetricsProjection::None).await.unwrap();
+        assert_eq!(got.len, files);
+    }
+}
+
+#[tokio::test]
+async fn one_file_is_decoded_once_whatever_it_is_called_and_whoever_reads_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = format!("{}/m.avro", directory.path().display());
+    let cache = ManifestCache::default();
+    let written = manifest(&FileIo::local(), &path).await;
+    let got = cache
+        .get(&FileIo::local(), &written, None, &MetricsProjection::None)
+        .await
+        .unwrap();
+    let moved = FileIo::builder()
+        .with_location_prefix("s3://bucket/t", &directory.path().display().to_string())
+        .build();
+    for (io, spelled) in [
+        (FileIo::local(), format!("file://{path}")),
+        (moved, "s3a://bucket/t/m.avro".into()),
+    ] {
+        let named = ManifestFile {
+            manifest_path: spelled,
+            ..written.clone()
+        };
+        let again = cache.get(&io, &named, None, &MetricsProjection::None).await.unwrap();
+        assert!(Arc::ptr_eq(&got, &again), "{}", named.manifest_path);
+    }
+}
