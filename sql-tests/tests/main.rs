@@ -7,6 +7,7 @@ mod concurrency;
 mod fixtures;
 mod golden;
 mod layering;
+mod slt;
 mod tally;
 
 use std::path::{Path, PathBuf};
@@ -30,13 +31,14 @@ fn main() -> ExitCode {
     let mut trials: Vec<Trial> = layering::trials(&repository());
     trials.extend(concurrency::trials());
     trials.extend(fixtures.trials());
+    trials.extend(slt::self_test::trials());
     trials.extend(golden.trials());
 
     let conclusion = libtest_mimic::run(&arguments, trials);
     if !arguments.list {
         layering::warn_of_long_files(&repository());
         fixtures.print_counts();
-        golden.print_counts();
+        golden.finish();
     }
     conclusion.exit_code()
 }

@@ -36,12 +36,6 @@ impl Tally {
         }
         render(&sum)
     }
-
-    /// The sum of one count over all folders.
-    pub fn sum(&self, what: &str) -> u64 {
-        let folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
-        folders.values().filter_map(|counts| counts.get(what)).sum()
-    }
 }
 
 fn render(counts: &Counts) -> String {

@@ -1,77 +1,82 @@
-//! The golden reader on small files of known content.
+//! The list of expected failures on outcomes of known content.
+
+use std::collections::BTreeMap;
 
 use libtest_mimic::{Failed, Trial};
 
-use super::scenario::Scenario;
-
-const FILE: &str = "\
-# matrix: format_version=1,3; mode=copy-on-write,merge-on-read
-
-statement ok
-CREATE TABLE t (id INT)
-
-onlyif mode=merge-on-read
-statement error
-DELETE FROM t
-
-skipif format_version=3
-query I rowsort
-SELECT * FROM t WHERE v = $format_version
-----
-1
-2
-
-let a, b
-SELECT 1, 2
-";
+use super::known::{Entry, Reason, compress};
+use crate::slt::matrix::{Combination, Matrix};
 
 /// The trials.
 pub fn trials() -> Vec<Trial> {
     vec![
-        Trial::test("golden/self_test/matrix_and_conditions_are_counted", counts),
-        Trial::test("golden/self_test/broken_files_are_refused", refusals),
+        Trial::test("golden/self_test/entries_are_read_and_written", entries),
+        Trial::test("golden/self_test/entries_cover_failures_and_nothing_else", coverage),
     ]
 }
 
-fn counts() -> Result<(), Failed> {
-    let scenario = Scenario::parse("x.slt", FILE)?;
-    let found: Vec<String> = scenario
-        .combinations()
-        .iter()
-        .filter(|c| c.has("catalog=sqlite"))
-        .map(|c| format!("{c}: {}", scenario.records_of(c)))
-        .collect();
-    let expected = [
-        "catalog=sqlite format_version=1 mode=copy-on-write: 3",
-        "catalog=sqlite format_version=1 mode=merge-on-read: 4",
-        "catalog=sqlite format_version=3 mode=copy-on-write: 2",
-        "catalog=sqlite format_version=3 mode=merge-on-read: 3",
-    ];
-    if found != expected {
-        return Err(Failed::from(format!("{found:#?}")));
+fn entries() -> Result<(), Failed> {
+    for text in [
+        "a.slt:3 needs views",
+        "a.slt:3-9 needs views",
+        "a.slt:3-9 [catalog=sqlite mode=x] needs [views]",
+    ] {
+        let entry = Entry::parse(text)?;
+        if entry.to_string() != text {
+            return Err(Failed::from(format!("{text} became {entry}")));
+        }
     }
-    let memory = Scenario::parse("x.slt", &format!("# catalog: memory\n{FILE}"))?;
-    let catalogs = memory.combinations().iter().filter(|c| c.has("catalog=memory")).count();
-    if catalogs != 4 {
-        return Err(Failed::from(format!(
-            "{catalogs} combinations on the memory catalog, not 4"
-        )));
+    for broken in [
+        "a.slt:3",
+        "a.slt needs views",
+        "a.slt:3-x no",
+        "a.slt:3 [catalog=sqlite",
+        "a.slt:3 ",
+    ] {
+        if Entry::parse(broken).is_ok() {
+            return Err(Failed::from(format!("accepted: {broken}")));
+        }
     }
     Ok(())
 }
 
-fn refusals() -> Result<(), Failed> {
-    let broken = [
-        ("an unknown record", "statment ok\nSELECT 1\n"),
-        ("no record", "# only a comment\n"),
-        ("another catalog", "# catalog: hive\n\nstatement ok\nSELECT 1\n"),
-        ("a matrix without values", "# matrix: mode=\n\nstatement ok\nSELECT 1\n"),
-        ("a record that runs no SQL", "sleep 10s\n\nstatement ok\nSELECT 1\n"),
-    ];
-    for (what, text) in broken {
-        if Scenario::parse("x.slt", text).is_ok() {
-            return Err(Failed::from(format!("{what} was accepted")));
+fn coverage() -> Result<(), Failed> {
+    let matrix = Matrix::parse("# matrix: format_version=1,2,3")?;
+    let combinations = matrix.combinations();
+    // By line: the combinations in which the record fails, and why. Line 50 runs in version 3 only.
+    let failing = |line: u32, c: &Combination| -> Option<Reason> {
+        let (sqlite, v3) = (c.has("catalog=sqlite"), c.has("format_version=3"));
+        let fails = |why: &str, when: bool| Some(when.then(|| why.to_string()));
+        match line {
+            10 => fails("a", true),
+            20 => fails("a", true),
+            30 => fails("a", false),
+            40 => fails("a", true),
+            50 => v3.then_some(None),
+            60 => fails("a", sqlite),
+            70 => fails("b", sqlite && v3),
+            80 => fails(if sqlite { "a" } else { "b" }, true),
+            _ => None,
         }
+    };
+    let runs: Vec<(Combination, BTreeMap<u32, Reason>)> = combinations
+        .into_iter()
+        .map(|c| {
+            let ran = (10..90).filter_map(|line| Some((line, failing(line, &c)?))).collect();
+            (c, ran)
+        })
+        .collect();
+    let found: Vec<String> = compress("f.slt", &runs).iter().map(Entry::to_string).collect();
+    let expected = [
+        "f.slt:10-20 a",
+        "f.slt:40 a",
+        "f.slt:60 [catalog=sqlite] a",
+        "f.slt:70 [catalog=sqlite format_version=3] b",
+        "f.slt:80 [catalog=hadoop] b",
+        "f.slt:80 [catalog=sqlite] a",
+    ];
+    if found != expected {
+        return Err(Failed::from(format!("{found:#?}")));
     }
     Ok(())
 }

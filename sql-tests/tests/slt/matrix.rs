@@ -9,6 +9,25 @@ pub struct Combination {
 }
 
 impl Combination {
+    /// All labels, name and value.
+    pub fn labels(&self) -> Vec<(String, String)> {
+        self.labels.clone()
+    }
+
+    /// All labels as `name=value`.
+    pub fn shown_labels(&self) -> Vec<String> {
+        self.labels
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect()
+    }
+
+    /// The value of the label `name`, such as `catalog`.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        let found = self.labels.iter().find(|(n, _)| n == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
     /// Whether a condition's label, such as `format_version=3`, holds.
     pub fn has(&self, label: &str) -> bool {
         self.labels
@@ -19,12 +38,7 @@ impl Combination {
 
 impl fmt::Display for Combination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts: Vec<String> = self
-            .labels
-            .iter()
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
-        f.write_str(&parts.join(" "))
+        f.write_str(&self.shown_labels().join(" "))
     }
 }
 
