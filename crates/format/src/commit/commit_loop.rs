@@ -11,14 +11,15 @@ use super::cleanup::delete_unreachable;
 use super::options::CommitOptions;
 use super::outcome::CommitOutcome;
 use super::producer::Producer;
+use super::retry::RetryPolicy;
 use super::settings::CommitSettings;
-use super::status_check::{self, CommitStatus, Sought};
+use super::status_check::{self, CommitStatus, Sought, SoughtTable};
 use super::transaction::{Origin, Step, Transaction, UpdateFn};
 use crate::catalog::{Catalog, Table, TableCommit, TableIdent};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::FileIo;
 use crate::metrics::{CommitMetrics, CommitMetricsResult, CommitReport, MetricsReport};
-use crate::spec::snapshot::{Snapshot, SnapshotManifests};
+use crate::spec::snapshot::{Properties, Snapshot, SnapshotManifests};
 use crate::spec::table_metadata::TableMetadata;
 use crate::update::requirements::{requirements_for_create, requirements_for_replace, requirements_for_update};
 use crate::update::{MetadataBuilder, TableUpdate, creation_updates};
@@ -35,6 +36,10 @@ struct Run<'a> {
     options: &'a CommitOptions,
     origin: Origin,
     work: Vec<Work>,
+    /// Access to the table's files.
+    io: FileIo,
+    /// How the table, when last seen, wanted unknown outcomes looked into.
+    status_check: RetryPolicy,
     /// What attempts that were told they lost would have committed.
     lost: Vec<Prepared>,
 }
@@ -76,6 +81,8 @@ pub(crate) async fn run(
         options,
         work: work.collect(),
         origin: transaction.origin,
+        io: catalog.file_io().clone(),
+        status_check: CommitSettings::from_properties(&Properties::new()).status_check,
         lost: Vec::new(),
     };
     let ident = run.ident().clone();
@@ -99,16 +106,13 @@ impl Run<'_> {
             attempts += 1;
             let (table, settings) = match Box::pin(self.load()).await {
                 Ok(loaded) => loaded,
-                Err(error) => {
-                    delete_unreachable(self.catalog.file_io(), self.written(), &HashSet::new()).await;
-                    return Err(error);
-                }
+                Err(error) => return self.give_up(error, attempts - 1, begun).await,
             };
             if let Some(prepared) = self.found_in(&table) {
                 return Ok(self.succeed(table, prepared, attempts - 1, begun).await);
             }
             let policy = self.options.retry.unwrap_or(settings.retry);
-            match Box::pin(self.attempt(&table, &settings)).await {
+            match Box::pin(self.attempt(&table)).await {
                 Ok((table, prepared)) => return Ok(self.succeed(table, prepared, attempts, begun).await),
                 Err(Failure::Lost(error)) if self.may_repeat() && policy.allows_another(attempts, begun.elapsed()) => {
                     let wait = policy.wait(attempts);
@@ -116,22 +120,74 @@ impl Run<'_> {
                     tokio::time::sleep(wait).await;
                 }
                 Err(Failure::Lost(error) | Failure::Sure(error)) => {
-                    delete_unreachable(&table.io, self.written(), &HashSet::new()).await;
-                    return Err(error);
+                    return self.give_up(error, attempts, begun).await;
                 }
                 Err(Failure::Unknown(error)) => return Err(error),
             }
         }
     }
 
+    /// Ends the commit with `error` and without a trace, unless an attempt that was told it lost is in the table.
+    async fn give_up(&mut self, error: Error, attempts: u32, begun: Instant) -> Result<CommitOutcome> {
+        let Some(last) = self.lost.last() else {
+            delete_unreachable(&self.io, self.written(), &HashSet::new()).await;
+            return Err(error);
+        };
+        match self.status_of(self.sought(last, None)).await {
+            CommitStatus::Committed(table) => match self.found_in(&table).or_else(|| self.lost.pop()) {
+                Some(prepared) => Ok(self.succeed(*table, prepared, attempts, begun).await),
+                None => Err(error),
+            },
+            // Without snapshots nothing was written, and nothing tells more than the refusal.
+            CommitStatus::Unknown if last.snapshot_ids.is_empty() && self.may_repeat() => Err(error),
+            CommitStatus::Unknown => Err(Error::new(
+                ErrorKind::CommitStateUnknown,
+                "the commit was refused, but whether it happened all the same cannot be found out: look at the table \
+                 before trying again",
+            )
+            .with_source(error)),
+            CommitStatus::Failed | CommitStatus::Missing => {
+                delete_unreachable(&self.io, self.written(), &HashSet::new()).await;
+                Err(error)
+            }
+        }
+    }
+
     /// The earlier attempt that committed after all: a request that is sent twice on the way loses to itself.
     fn found_in(&mut self, table: &Table) -> Option<Prepared> {
+        let snapshots = &table.metadata.snapshots;
         let found = self.lost.iter().position(|prepared| {
-            let mut snapshots = added_snapshots(&prepared.commit);
+            let mut added = added_snapshots(&prepared.commit);
             // Attempts share ids; their lists differ.
-            snapshots.any(|ours| is_in(&table.metadata, ours))
+            added.any(|ours| is_in(&table.metadata, ours))
         });
-        found.map(|position| self.lost.swap_remove(position))
+        // Others may have built on it and expired it since.
+        let built_on = || {
+            self.lost.iter().rposition(|prepared| {
+                let is_ours = |parent: i64| prepared.snapshot_ids.contains(&parent);
+                snapshots.iter().any(|s| s.parent_snapshot_id.is_some_and(is_ours))
+            })
+        };
+        let position = found.or_else(built_on)?;
+        Some(self.lost.swap_remove(position))
+    }
+
+    async fn status_of(&self, sought: Sought<'_>) -> CommitStatus {
+        status_check::check(self.catalog, self.ident(), &self.status_check, sought).await
+    }
+
+    /// What tells that an attempt committed.
+    fn sought<'a>(&'a self, prepared: &'a Prepared, base: Option<&'a Table>) -> Sought<'a> {
+        Sought {
+            updates: &prepared.commit.updates,
+            snapshot_ids: &prepared.snapshot_ids,
+            table: match &self.origin {
+                Origin::Create(table) => SoughtTable::Created(table.metadata.table_uuid),
+                Origin::Replace { table, .. } => SoughtTable::Existing(table.metadata.table_uuid),
+                Origin::Existing(_, uuid) => SoughtTable::Existing(*uuid),
+            },
+            base_location: base.and_then(|base| base.metadata_location.as_deref()),
+        }
     }
 
     async fn succeed(&self, table: Table, prepared: Prepared, attempts: u32, begun: Instant) -> CommitOutcome {
@@ -165,6 +221,7 @@ impl Run<'_> {
             _ => {}
         }
         let settings = CommitSettings::from_properties(&table.metadata.properties);
+        (self.io, self.status_check) = (table.io.clone(), settings.status_check);
         Ok((table, settings))
     }
 
@@ -176,7 +233,7 @@ impl Run<'_> {
         producers.flatten().collect()
     }
 
-    async fn attempt(&mut self, table: &Table, settings: &CommitSettings) -> Result<(Table, Prepared), Failure> {
+    async fn attempt(&mut self, table: &Table) -> Result<(Table, Prepared), Failure> {
         let prepared = Box::pin(self.prepare(table)).await.map_err(Failure::Sure)?;
         if prepared.commit.updates.is_empty() {
             return Ok((table.clone(), prepared));
@@ -190,29 +247,20 @@ impl Run<'_> {
                 self.lost.push(prepared);
                 Err(Failure::Lost(error))
             }
-            ErrorKind::CommitStateUnknown | ErrorKind::Io => self.look_into(error, prepared, table, settings).await,
+            // That it exists may be our own doing.
+            ErrorKind::AlreadyExists if !self.may_repeat() => {
+                self.lost.push(prepared);
+                Err(Failure::Sure(error))
+            }
+            ErrorKind::CommitStateUnknown | ErrorKind::Io => self.look_into(error, prepared, table).await,
             _ => Err(Failure::Sure(error)),
         }
     }
 
     /// Finds out what became of a commit that answered with `error`.
-    async fn look_into(
-        &self,
-        error: Error,
-        prepared: Prepared,
-        base: &Table,
-        settings: &CommitSettings,
-    ) -> Result<(Table, Prepared), Failure> {
-        let sought = Sought {
-            updates: &prepared.commit.updates,
-            snapshot_ids: &prepared.snapshot_ids,
-            created_uuid: match &self.origin {
-                Origin::Create(table) => table.metadata.table_uuid,
-                _ => None,
-            },
-            base_location: base.metadata_location.as_deref(),
-        };
-        let status = status_check::check(self.catalog, self.ident(), &settings.status_check, sought).await;
+    async fn look_into(&self, error: Error, prepared: Prepared, base: &Table) -> Result<(Table, Prepared), Failure> {
+        let sought = self.sought(&prepared, Some(base));
+        let status = self.status_of(sought).await;
         match status {
             CommitStatus::Committed(table) => Ok((*table, prepared)),
             CommitStatus::Failed => Err(Failure::Lost(error.with_kind(ErrorKind::Conflict))),

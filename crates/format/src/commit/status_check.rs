@@ -30,10 +30,19 @@ pub(crate) struct Sought<'a> {
     pub(crate) updates: &'a [TableUpdate],
     /// The snapshots it would have added.
     pub(crate) snapshot_ids: &'a [i64],
-    /// The uuid of a table it would have created.
-    pub(crate) created_uuid: Option<uuid::Uuid>,
+    /// The table.
+    pub(crate) table: SoughtTable,
     /// The metadata file of the table it was made for.
     pub(crate) base_location: Option<&'a str>,
+}
+
+/// The table that a commit is for, and its uuid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SoughtTable {
+    /// One that the commit would have created.
+    Created(Option<uuid::Uuid>),
+    /// One that was there. Old tables may have no uuid yet.
+    Existing(Option<uuid::Uuid>),
 }
 
 /// Loads the table until it can be told.
@@ -48,10 +57,10 @@ pub(crate) async fn check(
     loop {
         match catalog.load_table(ident).await {
             Ok(table) => return judge(table, sought),
-            Err(error) if error.kind() == ErrorKind::NotFound => match sought.created_uuid {
-                Some(_) => return CommitStatus::Missing,
+            Err(error) if error.kind() == ErrorKind::NotFound => match sought.table {
+                SoughtTable::Created(_) => return CommitStatus::Missing,
                 // Dropped meanwhile: before or after the commit, nobody knows.
-                None => return CommitStatus::Unknown,
+                SoughtTable::Existing(_) => return CommitStatus::Unknown,
             },
             Err(error) => tracing::warn!(table = %ident, %error, attempt, "cannot check if the commit happened"),
         }
@@ -65,11 +74,21 @@ pub(crate) async fn check(
 
 fn judge(table: Table, sought: Sought<'_>) -> CommitStatus {
     let metadata = &table.metadata;
-    if sought.created_uuid.is_some() {
-        return match metadata.table_uuid == sought.created_uuid {
-            true => CommitStatus::Committed(Box::new(table)),
-            false => CommitStatus::Missing,
-        };
+    // Snapshots come all together, but others may have built on them and expired some since.
+    let is_ours = |id: i64| sought.snapshot_ids.contains(&id);
+    let is_known = |s: &Arc<Snapshot>| is_ours(s.snapshot_id) || s.parent_snapshot_id.is_some_and(is_ours);
+    let has_snapshots = metadata.snapshots.iter().any(is_known);
+    match sought.table {
+        SoughtTable::Created(uuid) => {
+            // One staged table may be created by several, of which one gets through.
+            return match metadata.table_uuid == uuid && (has_snapshots || sought.snapshot_ids.is_empty()) {
+                true => CommitStatus::Committed(Box::new(table)),
+                false => CommitStatus::Missing,
+            };
+        }
+        // Dropped meanwhile too, and another has its name.
+        SoughtTable::Existing(uuid @ Some(_)) if metadata.table_uuid != uuid => return CommitStatus::Unknown,
+        SoughtTable::Existing(_) => {}
     }
     // Without a snapshot there is nothing to recognise the commit by, unless nothing at all has happened.
     if sought.snapshot_ids.is_empty() {
@@ -78,10 +97,7 @@ fn judge(table: Table, sought: Sought<'_>) -> CommitStatus {
             _ => CommitStatus::Unknown,
         };
     }
-    // Snapshots come all together, but others may have built on them and expired some since.
-    let is_ours = |id: i64| sought.snapshot_ids.contains(&id);
-    let is_known = |s: &Arc<Snapshot>| is_ours(s.snapshot_id) || s.parent_snapshot_id.is_some_and(is_ours);
-    if metadata.snapshots.iter().any(is_known) {
+    if has_snapshots {
         return CommitStatus::Committed(Box::new(table));
     }
     if sought.updates.iter().any(|update| is_overtaken(update, metadata)) {

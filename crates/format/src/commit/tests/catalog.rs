@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::io::FileIo;
 use crate::spec::snapshot::Properties;
 use crate::spec::table_metadata::{TableMetadata, TableMetadataRef};
-use crate::update::{MetadataBuilder, TableRequirement, creation_updates};
+use crate::update::{MetadataBuilder, TableRequirement, TableUpdate, creation_updates};
 
 /// What the next commit does instead of just happening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +25,12 @@ pub(crate) enum Fault {
     Conflict,
     /// Happens, but is refused as if another writer had won.
     ConflictApplied,
+    /// Happens, but is refused as if another writer had won, and the catalog cannot be reached any more.
+    ConflictAppliedAndBlind,
+    /// Happens, and another writer builds on it and expires it, but it is refused as if that one had won.
+    ConflictAppliedAndExpired,
+    /// Happens, but is refused as if it had been there.
+    ExistsApplied,
     /// Happens, but the answer is lost.
     UnknownApplied,
     /// Happens, but ends in a plain failure.
@@ -212,6 +218,25 @@ impl Catalog for TestCatalog {
             Fault::ConflictApplied => {
                 self.swap(commit).await?;
                 Err(Error::conflict("another writer was first"))
+            }
+            Fault::ConflictAppliedAndBlind => {
+                self.swap(commit).await?;
+                self.state.lock().unwrap().blind = true;
+                Err(Error::conflict("another writer was first"))
+            }
+            Fault::ConflictAppliedAndExpired => {
+                let table = self.swap(commit).await?;
+                let expired = table.metadata.current_snapshot_id.into_iter().collect();
+                Transaction::on(table.ident.clone())
+                    .change(crate::commit::append::fast_append([]))
+                    .update(move |_| Ok(vec![TableUpdate::RemoveSnapshots(Vec::clone(&expired))]))
+                    .commit(self, &CommitOptions::default())
+                    .await?;
+                Err(Error::conflict("another writer was first"))
+            }
+            Fault::ExistsApplied => {
+                self.swap(commit).await?;
+                Err(Error::new(ErrorKind::AlreadyExists, "the table exists"))
             }
             Fault::IoApplied => {
                 self.swap(commit).await?;

@@ -122,6 +122,79 @@ async fn a_lost_answer_that_nobody_can_tell_deletes_nothing() {
     }
 }
 
+/// No retries, and quick looks at what became of a commit.
+const ONE_ATTEMPT: &[(&str, &str)] = &[
+    ("commit.retry.num-retries", "0"),
+    ("commit.status-check.min-wait-ms", "1"),
+    ("commit.status-check.max-wait-ms", "1"),
+];
+
+#[tokio::test]
+async fn a_last_attempt_that_happened_though_it_was_told_it_lost_is_a_success() {
+    for version in ALL_VERSIONS {
+        for fault in [Fault::ConflictApplied, Fault::ConflictAppliedAndExpired] {
+            let t = TestTable::with_properties(version, Layout::Unpartitioned, ONE_ATTEMPT).await;
+            t.must(fast_append([t.file("a", "", (1, 10))])).await;
+            t.catalog.inject([fault]);
+            let outcome = t.commit(merge_append([t.file("b", "", (1, 1))])).await.unwrap();
+            assert_eq!(outcome.attempts, 1);
+            // Every file that the table needs is there.
+            assert_eq!(t.live().await, names(["a", "b"]), "{fault:?}");
+            assert!(avro_files(&t).await.is_superset(&reachable(&t).await));
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_others_built_on_and_expired_is_not_committed_twice() {
+    let t = TestTable::new(FormatVersion::V2, Layout::Unpartitioned).await;
+    t.must(fast_append([t.file("a", "", (1, 10))])).await;
+    t.catalog.inject([Fault::ConflictAppliedAndExpired]);
+    let outcome = t.commit(fast_append([t.file("b", "", (1, 1))])).await.unwrap();
+    assert_eq!(outcome.attempts, 1);
+    assert_eq!(t.current().await.summary["total-data-files"], "2");
+    assert_eq!(t.live().await, names(["a", "b"]));
+}
+
+#[tokio::test]
+async fn a_refusal_that_cannot_be_looked_into_deletes_nothing() {
+    // With retries the next load fails, without them the last look at the table does.
+    for retries in ["0", "4"] {
+        let mut properties = ONE_ATTEMPT.to_vec();
+        properties[0].1 = retries;
+        let t = TestTable::with_properties(FormatVersion::V2, Layout::Unpartitioned, &properties).await;
+        t.must(fast_append([t.file("a", "", (1, 10))])).await;
+        t.catalog.inject([Fault::ConflictAppliedAndBlind]);
+        let error = t.commit(fast_append([t.file("b", "", (1, 1))])).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::CommitStateUnknown, "{error}");
+        assert!(error.to_string().contains("table: db.t"), "{error}");
+        t.catalog.see_again();
+        assert_eq!(t.live().await, names(["a", "b"]));
+        assert_eq!(avro_files(&t).await, reachable(&t).await);
+    }
+}
+
+#[tokio::test]
+async fn a_creation_that_happened_though_it_was_refused_is_a_success() {
+    use crate::catalog::{Catalog, TableIdent};
+    use crate::commit::Transaction;
+    let t = TestTable::new(FormatVersion::V2, Layout::Unpartitioned).await;
+    for (i, fault) in [Fault::ConflictApplied, Fault::ExistsApplied].into_iter().enumerate() {
+        let ident = TableIdent::new(t.ident.namespace.clone(), format!("new{i}"));
+        let creation = super::table::creation(FormatVersion::V2, Layout::Unpartitioned, &[]);
+        let staged = t.catalog.stage_table(&ident, creation).await.unwrap();
+        t.catalog.inject([fault]);
+        let create = Transaction::create(staged).change(fast_append([t.file("a", "", (1, 1))]));
+        let outcome = create.commit(t.catalog.as_ref(), &t.options).await.unwrap();
+        let new = TestTable { ident, ..t.clone() };
+        assert_eq!(
+            new.load().await.metadata.current_snapshot_id,
+            Some(outcome.snapshot_ids[0])
+        );
+        assert_eq!(avro_files(&new).await, reachable(&new).await);
+    }
+}
+
 #[tokio::test]
 async fn a_commit_that_others_have_passed_cannot_come_late() {
     let t = TestTable::new(FormatVersion::V2, Layout::Unpartitioned).await;

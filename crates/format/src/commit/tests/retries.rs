@@ -10,7 +10,7 @@ use crate::commit::retry::RetryPolicy;
 use crate::commit::rewrite::RewriteFiles;
 use crate::commit::rewrite_manifests::{ManifestRewrite, rewrite_manifests};
 use crate::commit::row_delta::RowDelta;
-use crate::commit::status_check::{CommitStatus, Sought, check};
+use crate::commit::status_check::{CommitStatus, Sought, SoughtTable, check};
 use crate::commit::{Change, Transaction};
 use crate::error::ErrorKind;
 use crate::spec::snapshot::{Properties, Snapshot};
@@ -150,7 +150,7 @@ async fn status(t: &TestTable, snapshots: &[&Snapshot]) -> CommitStatus {
     let sought = Sought {
         updates: &updates,
         snapshot_ids: &snapshot_ids,
-        created_uuid: None,
+        table: SoughtTable::Existing(None),
         base_location: None,
     };
     check(t.catalog.as_ref(), &t.ident, &policy, sought).await
