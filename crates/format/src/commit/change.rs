@@ -51,7 +51,8 @@ pub struct AddedFiles {
     pub deletes: Vec<AddedDeleteFile>,
 }
 
-/// What a change removes. Data files match by location, delete files by location and blob offset.
+/// What a change removes. Data files match by location, delete files by location and blob offset; a location in every
+/// spelling that is surely the same file ([`Spelling::SameStore`](crate::io::location::Spelling)).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RemovedFiles {
     /// Data files, with their partitions, so that few manifests must be read.

@@ -1,15 +1,16 @@
 //! What makes two manifest entries the same file.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::io::location_map::LocationMap;
 use crate::manifest::columns::ManifestColumns;
 use crate::manifest::data_file::DataFile;
 
-/// A set of files: by location, and for deletion vectors, of which one puffin file holds many, by the blob's offset too.
+/// A set of files: by location, in whatever spelling is surely the same file, and for deletion vectors, of which one puffin
+/// file holds many, by the blob's offset too.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct FileSet {
-    offsets: HashMap<Arc<str>, Vec<Option<i64>>>,
+    offsets: LocationMap<Vec<Option<i64>>>,
 }
 
 impl FileSet {
@@ -25,7 +26,7 @@ impl FileSet {
     /// Adds a file; whether it was new.
     pub(crate) fn insert(&mut self, file: &DataFile) -> bool {
         let offset = file.content_offset.filter(|_| file.is_deletion_vector());
-        let offsets = self.offsets.entry(Arc::clone(&file.file_path)).or_default();
+        let (_, offsets) = self.offsets.entry(&file.file_path);
         let is_new = !offsets.contains(&offset);
         if is_new {
             offsets.push(offset);
@@ -33,9 +34,9 @@ impl FileSet {
         is_new
     }
 
-    /// Whether it has a file of this location.
+    /// Whether it surely has a file of this location.
     pub(crate) fn contains_path(&self, path: &str) -> bool {
-        self.offsets.contains_key(path)
+        self.offsets.get(path).is_some()
     }
 
     /// Whether it has the file of entry `i`.

@@ -5,7 +5,7 @@
 //! list says of it: others may have given it row ids since, and a manifest of an earlier step of this transaction gets
 //! another sequence number in every attempt.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::attempt::Attempt;
@@ -39,7 +39,7 @@ pub(crate) struct Removals {
     /// Partitions of `named`.
     pub(crate) named_partitions: PartitionSet,
     /// Locations whose partitions are not known.
-    pub(crate) paths: HashSet<Arc<str>>,
+    pub(crate) paths: PathSet,
     /// Partitions dropped whole.
     pub(crate) dropped: PartitionSet,
     /// Rows removed by whole files.
@@ -57,7 +57,7 @@ impl Default for Removals {
         Removals {
             named: FileSet::default(),
             named_partitions: PartitionSet::default(),
-            paths: HashSet::new(),
+            paths: PathSet::default(),
             dropped: PartitionSet::default(),
             rows: None,
             deletes_before: 0,
@@ -197,7 +197,7 @@ impl ManifestFilter {
             tuple.and_then(|t| dropped.get(t)).copied().unwrap_or(false)
         };
         let is_marked = |i: usize| {
-            removals.paths.contains(columns.path(i))
+            removals.paths.surely_contains(columns.path(i))
                 || removals.named.contains_entry(columns, i)
                 || is_dropped(i)
                 || (self.content == ManifestContent::Deletes && is_needless(entries, i, removals))
@@ -316,8 +316,7 @@ pub(crate) fn count_removed(attempt: &Attempt<'_>, filtered: &[Filtered], summar
 pub(crate) fn require_all_removed(filtered: &[Filtered], removals: &Removals) -> Result<()> {
     let removed = FileSet::new(filtered.iter().flat_map(|f| f.removed.iter()).map(AsRef::as_ref));
     let mut missing = removals.named.missing_from(&removed);
-    let paths = removals.paths.iter().map(AsRef::as_ref);
-    missing.extend(paths.filter(|path: &&str| !removed.contains_path(path)));
+    missing.extend(removals.paths.iter().filter(|path: &&str| !removed.contains_path(path)));
     if missing.is_empty() {
         return Ok(());
     }

@@ -211,7 +211,7 @@ impl Producer {
         let removals = Removals {
             named: FileSet::new(removed.data.iter().map(AsRef::as_ref)),
             named_partitions: PartitionSet::new(removed.data.iter().map(|f| (f.spec_id, &f.partition))),
-            paths: removed.paths.iter().cloned().collect(),
+            paths: removed.paths.iter().map(AsRef::as_ref).collect(),
             ..self.common_removals(attempt)?
         };
         let output = output(&mut self.output)?;

@@ -8,6 +8,7 @@ use super::puffin::{Blob, BlobCodec, BlobMetadata, DELETION_VECTOR_V1, FooterCom
 use crate::error::{Error, Result, ResultExt};
 use crate::io::FileIo;
 use crate::io::location::same_file;
+use crate::io::location_map::LocationMap;
 use crate::manifest::data_file::{DataContent, DataFile, FileFormat, PartitionTuple};
 use crate::spec::types::FieldId;
 
@@ -20,6 +21,8 @@ pub struct DeletionVectorWriter {
     io: FileIo,
     location: String,
     pending: BTreeMap<Arc<str>, Pending>,
+    /// The spellings in `pending`: a data file has one vector.
+    spellings: LocationMap<()>,
     replaced: Vec<DataFile>,
     /// Blobs already merged, by file and offset.
     merged: HashSet<(Arc<str>, Option<i64>)>,
@@ -48,21 +51,21 @@ impl DeletionVectorWriter {
             io: io.clone(),
             location: location.into(),
             pending: BTreeMap::new(),
+            spellings: LocationMap::default(),
             replaced: Vec::new(),
             merged: HashSet::new(),
         }
     }
 
-    /// The positions to be deleted from a data file, which may be added to.
+    /// The positions to be deleted from a data file, which may be added to. Of several spellings of its location the first
+    /// is written.
     pub fn vector_of(&mut self, data_file: &DataFile) -> &mut DeletionVector {
-        let pending = self
-            .pending
-            .entry(Arc::clone(&data_file.file_path))
-            .or_insert_with(|| Pending {
-                spec_id: data_file.spec_id,
-                partition: data_file.partition.clone(),
-                vector: DeletionVector::new(),
-            });
+        let (location, ()) = self.spellings.entry(&data_file.file_path);
+        let pending = self.pending.entry(Arc::clone(location)).or_insert_with(|| Pending {
+            spec_id: data_file.spec_id,
+            partition: data_file.partition.clone(),
+            vector: DeletionVector::new(),
+        });
         &mut pending.vector
     }
 

@@ -3,7 +3,8 @@
 //! A delete file may name a data file with another scheme or authority than the data manifest does (relocated
 //! tables, `s3a` beside `s3`). So entries are hashed by the path alone, compared by the rule of
 //! [`spelling`](crate::io::location::spelling), and a lookup prefers spellings that are closer: the same string or the
-//! same store first, another host of the same path only without those. The same key in another bucket is another file.
+//! same store, or none told, first, another host of the same path only without those. The same key in another bucket is
+//! another file.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -64,7 +65,7 @@ impl PathIndex {
         let best = candidates.iter().filter_map(spelling).max();
         let least = match best {
             Some(Spelling::SamePath) | None => Spelling::SamePath,
-            Some(_) => Spelling::SameStore,
+            Some(_) => Spelling::Unplaced,
         };
         candidates
             .iter()

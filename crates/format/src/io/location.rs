@@ -100,7 +100,9 @@ pub fn path_key(location: &str) -> &str {
 pub enum Spelling {
     /// The same path, and authorities that differ but do not tell files apart.
     SamePath,
-    /// The same path in the same store, or one of the two does not say in which.
+    /// The same path, and one of the two does not say in which store.
+    Unplaced,
+    /// The same path in the same store: surely one file.
     SameStore,
     /// The same string.
     Exact,
@@ -109,12 +111,18 @@ pub enum Spelling {
 /// Whether two locations name one file, and how closely they are spelled; `None` when they name two.
 ///
 /// Equal strings do. Otherwise their paths must be equal, and
-/// - either the authorities are equal and the schemes name one store (`s3`, `s3a` and `s3n` do, see
-///   [`Location::store_scheme`]),
-/// - or one of the two has no scheme or no authority (`/t/f`, `file:/t/f`), so that its path is all it tells,
-/// - or both are of a file system whose authority tells hosts, not stores (`hdfs`, `viewfs`, `file`).
+/// - either the authorities are equal and the schemes name one store (`s3`, `s3a` and `s3n` do, and `file:///t/f`,
+///   `file:/t/f` and `/t/f`, see [`Location::store_scheme`]): [`Spelling::SameStore`],
+/// - or one of the two has no scheme or no authority (`/t/f`, `file:/t/f`), so that its path is all it tells:
+///   [`Spelling::Unplaced`],
+/// - or both are of a file system whose authority tells hosts, not stores (`hdfs`, `viewfs`, `file`):
+///   [`Spelling::SamePath`].
 ///
 /// One key in two buckets is two files.
+///
+/// This is the only rule by which the paths of files are compared. Readers apply deletes of any spelling, closer ones
+/// first, for a delete left out brings rows back; commits take any spelling for a possible conflict, for the same reason;
+/// but only what is surely one file is removed, or taken for added already.
 ///
 /// ```
 /// use tarn_format::io::location::{Spelling, spelling};
@@ -130,8 +138,10 @@ pub fn spelling(a: &str, b: &str) -> Option<Spelling> {
     let is_bare = |l: &Location<'_>| l.scheme.is_empty() || l.authority.is_empty();
     if a.path != b.path {
         None
-    } else if is_bare(&a) || is_bare(&b) || (a.authority == b.authority && a.store_scheme() == b.store_scheme()) {
+    } else if a.authority == b.authority && a.store_scheme() == b.store_scheme() {
         Some(Spelling::SameStore)
+    } else if is_bare(&a) || is_bare(&b) {
+        Some(Spelling::Unplaced)
     } else if a.has_host_authority() && b.has_host_authority() {
         Some(Spelling::SamePath)
     } else {

@@ -10,6 +10,7 @@ pub mod fault;
 pub mod file_names;
 pub mod local;
 pub mod location;
+pub(crate) mod location_map;
 pub mod location_provider;
 mod object_id;
 mod prefix_map;

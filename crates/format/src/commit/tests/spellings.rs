@@ -103,3 +103,30 @@ async fn vectors_go_with_their_data_file_in_any_spelling() {
     t.must(DeleteFiles::new().path("s3://b/a").build()).await;
     assert_eq!(t.live().await, names(["old", "w#4"]));
 }
+
+#[tokio::test]
+async fn files_are_removed_and_added_once_in_any_spelling_of_one_store() {
+    for version in DELETE_VERSIONS {
+        let t = TestTable::new(version, Layout::Unpartitioned).await;
+        let spelled = |path: &str| t.file(path, "", (1, 10));
+        let twice = [spelled("s3://b/a"), spelled("s3a://b/a"), spelled("s3://c/a")];
+        t.must(fast_append(twice)).await;
+        t.must(fast_append([
+            spelled("/t/l"),
+            spelled("file:/t/l"),
+            spelled("s3://b/t/l"),
+        ]))
+        .await;
+        assert_eq!(t.live().await, names(["s3://b/a", "s3://c/a", "/t/l", "s3://b/t/l"]));
+        // By location alone, and with the partition.
+        t.must(DeleteFiles::new().path("s3n://b/a").build()).await;
+        let overwrite = OverwriteFiles::new().remove_file(spelled("file:///t/l"));
+        t.must(overwrite.build()).await;
+        assert_eq!(t.live().await, names(["s3://c/a", "s3://b/t/l"]));
+        // A path alone does not tell for sure which bucket's file is meant.
+        for unsure in ["/t/l", "s3://d/a"] {
+            t.must(DeleteFiles::new().path(unsure).build()).await;
+            assert_eq!(t.live().await, names(["s3://c/a", "s3://b/t/l"]), "{unsure}");
+        }
+    }
+}

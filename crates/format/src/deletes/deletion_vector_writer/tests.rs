@@ -100,3 +100,17 @@ async fn an_earlier_vector_may_spell_the_data_file_otherwise() {
     assert_eq!(written.added[0].record_count, 1);
     assert_eq!(written.replaced, [first]);
 }
+
+#[tokio::test]
+async fn one_data_file_in_two_spellings_gets_one_vector() {
+    let io = FileIo::memory();
+    let mut writer = DeletionVectorWriter::new(&io, "/d/deletes.puffin");
+    for (position, path) in [(1, "s3://b/a"), (2, "s3a://b/a"), (3, "s3://c/a")] {
+        writer.vector_of(&data_file(path, 1)).insert(position).unwrap();
+    }
+    let added = writer.finish().await.unwrap().added;
+    let told = added
+        .iter()
+        .map(|d| (d.referenced_data_file.as_deref(), d.record_count));
+    assert!(told.eq([(Some("s3://b/a"), 2), (Some("s3://c/a"), 1)]), "{added:?}");
+}

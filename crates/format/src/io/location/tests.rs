@@ -79,7 +79,7 @@ fn object_paths() {
 
 #[test]
 fn one_file_has_many_spellings() {
-    use Spelling::{Exact, SamePath, SameStore};
+    use Spelling::{Exact, SamePath, SameStore, Unplaced};
     for (a, b, expected) in [
         ("s3://b/t/f", "s3://b/t/f", Some(Exact)),
         ("s3://b/t/f", "s3a://b/t/f", Some(SameStore)),
@@ -88,9 +88,10 @@ fn one_file_has_many_spellings() {
         ("gcs://b/t/f", "gs://b/t/f", Some(SameStore)),
         ("file:/t/f", "/t/f", Some(SameStore)),
         ("file:/t/f", "file:///t/f", Some(SameStore)),
-        ("hdfs:///t/f", "hdfs://nn/t/f", Some(SameStore)),
-        ("s3://b/t/f", "/t/f", Some(SameStore)),
-        ("s3://b/t/f", "file:///t/f", Some(SameStore)),
+        ("hdfs:///t/f", "hdfs://nn/t/f", Some(Unplaced)),
+        ("s3://b/t/f", "/t/f", Some(Unplaced)),
+        ("s3://b/t/f", "file:///t/f", Some(Unplaced)),
+        ("file:///t/f", "hdfs://nn/t/f", Some(Unplaced)),
         ("hdfs://nn1:8020/t/f", "hdfs://nn2/t/f", Some(SamePath)),
         ("viewfs://c/t/f", "hdfs://nn2/t/f", Some(SamePath)),
         ("file://localhost/t/f", "hdfs://nn/t/f", Some(SamePath)),
