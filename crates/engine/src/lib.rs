@@ -4,6 +4,7 @@
 
 pub mod arrow;
 pub mod caches;
+pub mod files;
 pub mod provider;
 pub mod scan;
 pub mod static_table;

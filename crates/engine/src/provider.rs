@@ -14,10 +14,11 @@ use tarn_format::catalog::{Catalog, Table};
 use tarn_format::scan::snapshots::SnapshotSelector;
 use tarn_format::spec::schema::SchemaRef;
 
-use crate::arrow::schema::schema_to_arrow;
+use crate::arrow::schema::{UTC, schema_to_arrow};
+use crate::arrow::time_zone::in_zone;
 use crate::caches::Caches;
-use crate::scan::MetadataColumn;
 use crate::scan::plan::{ScanRequest, plan_scan};
+use crate::scan::{MetadataColumn, ReadOptions};
 use crate::write::{WriteTarget, append};
 
 /// A table at one state: immutable, so that every plan that holds it sees one snapshot.
@@ -28,6 +29,8 @@ pub struct IcebergTable {
     schema: SchemaRef,
     metadata_columns: Vec<MetadataColumn>,
     arrow_schema: ArrowSchemaRef,
+    time_zone: Arc<str>,
+    read: ReadOptions,
     caches: Caches,
     catalog: Option<Arc<dyn Catalog>>,
 }
@@ -46,6 +49,8 @@ impl IcebergTable {
             metadata_columns: Vec::new(),
             table,
             selector,
+            time_zone: Arc::from(UTC),
+            read: ReadOptions::default(),
             caches,
             catalog: None,
         })
@@ -65,14 +70,41 @@ impl IcebergTable {
             .into_iter()
             .filter(|c| columns.contains(c))
             .collect();
+        self.arrow_schema = self.make_arrow_schema();
+        self
+    }
+
+    /// The table with timestamps that have a zone in this one. They are the same instants in any zone.
+    #[must_use]
+    pub fn with_time_zone(mut self, zone: &str) -> Self {
+        self.time_zone = Arc::from(zone);
+        self.arrow_schema = self.make_arrow_schema();
+        self
+    }
+
+    /// The table read with these options. Rows that were appended are read with the table's current schema.
+    ///
+    /// # Errors
+    /// `InvalidInput` when both appended rows and a state of the table are asked for.
+    pub fn with_read_options(mut self, read: ReadOptions) -> tarn_format::Result<Self> {
+        if read.appended.is_some() && self.selector != SnapshotSelector::Current {
+            return Err(Error::invalid(format!(
+                "appended rows are those of a range of snapshots: {} cannot be given too",
+                self.selector
+            )));
+        }
+        self.read = read;
+        Ok(self)
+    }
+
+    fn make_arrow_schema(&self) -> ArrowSchemaRef {
         let own = schema_to_arrow(&self.schema);
         let added = self
             .metadata_columns
             .iter()
             .map(|c| c.arrow_field(&self.table.metadata));
         let fields: Vec<_> = own.fields().iter().cloned().chain(added).collect();
-        self.arrow_schema = Arc::new(ArrowSchema::new(fields));
-        self
+        in_zone(&Arc::new(ArrowSchema::new(fields)), &self.time_zone)
     }
 
     /// The table as its catalog loaded it.
@@ -103,6 +135,11 @@ impl IcebergTable {
     /// The catalog that commits changes; `None` for tables that are only read.
     pub fn catalog(&self) -> Option<&Arc<dyn Catalog>> {
         self.catalog.as_ref()
+    }
+
+    /// How it is read.
+    pub fn read_options(&self) -> &ReadOptions {
+        &self.read
     }
 
     pub(crate) fn caches(&self) -> &Caches {
@@ -167,6 +204,9 @@ impl IcebergTable {
                 "the table belongs to no catalog and can only be read",
             ));
         };
+        if self.read.appended.is_some() {
+            return Err(Error::unsupported("a range of snapshots cannot be written to"));
+        }
         if !self.metadata_columns.is_empty() {
             return Err(Error::unsupported(
                 "rows cannot be inserted where metadata columns are shown",

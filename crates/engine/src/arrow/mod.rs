@@ -1,4 +1,5 @@
 //! Iceberg's schemas and values in Arrow's terms, and back.
 
 pub mod schema;
+pub mod time_zone;
 pub mod value;

@@ -5,13 +5,15 @@ mod field_id_adapter;
 mod file_constants;
 pub mod metadata_columns;
 mod name_mapping;
-mod nan_guard;
+pub(crate) mod nan_guard;
 pub(crate) mod plan;
 pub mod pushdown;
+pub mod read_options;
 mod reader_factory;
 mod source;
 mod statistics;
 mod strict_store;
 
 pub use metadata_columns::MetadataColumn;
+pub use read_options::{AnswersFrom, ReadOptions};
 pub use source::IcebergSource;

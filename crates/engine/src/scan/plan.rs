@@ -14,6 +14,8 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion_datasource::compute_all_files_statistics;
 use tarn_format::manifest::data_file::FileFormat;
 use tarn_format::metrics::ScanMetrics;
+use tarn_format::scan::incremental::IncrementalScan;
+use tarn_format::scan::split::{FileSplit, SplitOptions, plan_groups};
 use tarn_format::scan::{FileScanTask, ScanPlan, ScanSetup, Statistics, TableScan};
 use tarn_format::spec::name_mapping::{DEFAULT_NAME_MAPPING, NameMapping};
 use tarn_format::spec::types::FieldId;
@@ -22,6 +24,7 @@ use tarn_format::{Error, ResultExt};
 use super::file_constants::ConstantColumns;
 use super::metadata_columns::MetadataColumn;
 use super::pushdown::to_predicate;
+use super::read_options::AnswersFrom;
 use super::reader_factory::TableReaderFactory;
 use super::source::{IcebergFile, IcebergSource, ScanContext};
 use super::statistics::file_statistics;
@@ -49,10 +52,16 @@ pub(crate) async fn plan_scan(
     let plan = plan_files(table, &request).await.context("table", ident);
     let plan = plan.map_err(external)?;
     let context = scan_context(table, &plan).map_err(external)?;
-    let groups = file_groups(table, &plan, state.config().target_partitions());
+    let target_partitions = state.config().target_partitions().max(1);
+    let groups = file_groups(table, &plan, target_partitions);
     let table_schema = table_schema(table);
     let all_columns = Arc::clone(table_schema.table_schema());
-    let (groups, statistics) = compute_all_files_statistics(groups, all_columns, true, false)?;
+    let (mut groups, statistics) = compute_all_files_statistics(groups, all_columns, true, false)?;
+    let options = table.read_options().split_options(&table.table().metadata.properties);
+    if let Some(options) = options.map_err(external)? {
+        // Statistics are those of whole files: pieces of one would count its rows several times.
+        groups = split_groups(table, &plan, &options, target_partitions).map_err(external)?;
+    }
 
     let mut options = state.table_options().parquet.clone();
     options.global = state.config_options().execution.parquet.clone();
@@ -90,7 +99,10 @@ async fn plan_files(table: &IcebergTable, request: &ScanRequest<'_>) -> tarn_for
     .delete_indexes(caches.delete_indexes.clone())
     .filter(predicate)
     .statistics(Statistics::Of(statistics_columns(table, request)));
-    let plan = TableScan::new(setup).snapshot(table.selector().clone()).plan().await?;
+    let plan = match &table.read_options().appended {
+        Some(range) => IncrementalScan::new(setup, range.clone()).plan_appends().await?,
+        None => TableScan::new(setup).snapshot(table.selector().clone()).plan().await?,
+    };
     for task in &plan.tasks {
         check(task)?;
     }
@@ -147,10 +159,13 @@ fn parse_mapping(json: &str) -> tarn_format::Result<NameMapping> {
 }
 
 fn describe(table: &IcebergTable, plan: &ScanPlan) -> String {
-    let snapshot = match &plan.snapshot {
+    let mut snapshot = match &plan.snapshot {
         Some(snapshot) => snapshot.snapshot_id.to_string(),
         None => "none".to_string(),
     };
+    if table.read_options().appended.is_some() {
+        snapshot.insert_str(0, "appended up to ");
+    }
     let metrics: &ScanMetrics = &plan.metrics;
     format!(
         "table={}, snapshot={snapshot}, files={} (skipped {}), manifests={} (skipped {}), iceberg_filter={}",
@@ -182,12 +197,42 @@ fn table_schema(table: &IcebergTable) -> TableSchema {
 
 fn file_groups(table: &IcebergTable, plan: &ScanPlan, target_partitions: usize) -> Vec<FileGroup> {
     let files: Vec<PartitionedFile> = plan.tasks.iter().map(|task| partitioned_file(table, task)).collect();
-    FileGroup::new(files).split_files(target_partitions.max(1))
+    FileGroup::new(files).split_files(target_partitions)
+}
+
+/// Pieces of files, packed as was asked for, in at most as many groups as run at a time.
+fn split_groups(
+    table: &IcebergTable,
+    plan: &ScanPlan,
+    options: &SplitOptions,
+    target_partitions: usize,
+) -> tarn_format::Result<Vec<FileGroup>> {
+    let packed = plan_groups(&plan.tasks, options)?;
+    let mut groups: Vec<Vec<PartitionedFile>> = vec![Vec::new(); packed.len().min(target_partitions)];
+    for (i, splits) in packed.into_iter().enumerate() {
+        let Some(group) = groups.get_mut(i % target_partitions) else {
+            continue;
+        };
+        group.extend(splits.into_iter().map(|split| piece(table, &split)));
+    }
+    Ok(groups.into_iter().map(FileGroup::new).collect())
+}
+
+fn piece(table: &IcebergTable, split: &FileSplit) -> PartitionedFile {
+    let file = partitioned_file(table, &split.task);
+    let end = split.start.saturating_add(split.length);
+    match (i64::try_from(split.start), i64::try_from(end)) {
+        (Ok(start), Ok(end)) => file.with_range(start, end),
+        _ => file,
+    }
 }
 
 fn partitioned_file(table: &IcebergTable, task: &FileScanTask) -> PartitionedFile {
     let size = u64::try_from(task.file_size_in_bytes()).unwrap_or(0);
-    let statistics = file_statistics(task, table.arrow_schema(), table.iceberg_schema());
+    let mut statistics = file_statistics(task, table.arrow_schema(), table.iceberg_schema());
+    if table.read_options().answers == AnswersFrom::Data {
+        statistics = Arc::new(Arc::unwrap_or_clone(statistics).to_inexact());
+    }
     PartitionedFile::new(task.path(), size)
         .with_statistics(statistics)
         .with_extension(IcebergFile { task: task.clone() })

@@ -41,13 +41,24 @@ fn columns(task: &FileScanTask, arrow: &ArrowSchema, schema: &Schema, exact: boo
         let Type::Primitive(primitive) = schema.type_by_id(id)? else {
             return None;
         };
-        let statistics = column_statistics(&task.statistics(id)?, primitive)?;
+        let mut statistics = column_statistics(&task.statistics(id)?, primitive)?;
+        in_type_of(field, &mut statistics);
         Some(if exact { statistics } else { statistics.to_inexact() })
     };
     let fields = arrow.fields().iter();
     fields
         .map(|f| column(f).unwrap_or_else(ColumnStatistics::new_unknown))
         .collect()
+}
+
+/// Instants in the zone of the scan's column.
+fn in_type_of(field: &arrow::datatypes::Field, statistics: &mut ColumnStatistics) {
+    for bound in [&mut statistics.min_value, &mut statistics.max_value] {
+        let is_other = bound.get_value().is_some_and(|v| v.data_type() != *field.data_type());
+        if is_other {
+            *bound = bound.cast_to(field.data_type()).unwrap_or(Precision::Absent);
+        }
+    }
 }
 
 fn column_statistics(of: &IcebergStatistics<'_>, primitive: &PrimitiveType) -> Option<ColumnStatistics> {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 
 use super::changelog::{ChangelogPlan, plan_changelog};
 use super::entry_selection::EntrySelection;
@@ -73,7 +73,11 @@ impl IncrementalScan {
 
     /// The manifests of each snapshot.
     pub(super) async fn lists(&self, snapshots: &[&Arc<Snapshot>]) -> Result<Vec<Arc<Vec<ManifestFile>>>> {
-        let loads = snapshots.iter().map(|snapshot| self.setup.manifests(snapshot));
+        // Boxed, so that callers can send the whole future to another thread.
+        let mut loads = Vec::with_capacity(snapshots.len());
+        for snapshot in snapshots {
+            loads.push(self.setup.manifests(snapshot).boxed());
+        }
         stream::iter(loads).buffered(self.setup.concurrency).try_collect().await
     }
 }
