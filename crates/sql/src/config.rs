@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use tarn_engine::scan::AnswersFrom;
 use tarn_format::spec::schema::CaseSensitivity;
 use tarn_format::{Error, Result};
 
@@ -16,6 +17,7 @@ pub const DEFAULT_CATALOG: &str = "spark.sql.defaultCatalog";
 const CASE_SENSITIVE: &str = "spark.sql.caseSensitive";
 const TIME_ZONE: &str = "spark.sql.session.timeZone";
 const DOUBLE_QUOTED: &str = "spark.sql.ansi.doubleQuotedIdentifiers";
+const WAP_BRANCH: &str = "spark.wap.branch";
 const AGGREGATE_PUSH_DOWN: &str = "spark.sql.iceberg.aggregate-push-down.enabled";
 
 /// A setting that SET shows and that is checked when it is set.
@@ -116,6 +118,19 @@ impl Settings {
 
     fn is_on(&self, key: &str) -> bool {
         self.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"))
+    }
+
+    /// Where counts and bounds of queries come from.
+    pub fn answers(&self) -> AnswersFrom {
+        match self.is_on(AGGREGATE_PUSH_DOWN) {
+            true => AnswersFrom::Metadata,
+            false => AnswersFrom::Data,
+        }
+    }
+
+    /// The branch that tables with `write.wap.enabled` are read from and written to.
+    pub fn wap_branch(&self) -> Option<&str> {
+        self.get(WAP_BRANCH)
     }
 
     /// How names are compared.

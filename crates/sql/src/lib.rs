@@ -8,14 +8,17 @@ mod commands;
 pub mod config;
 pub mod dialect;
 pub mod error;
+mod files;
 pub mod functions;
 pub mod names;
 pub mod output;
 pub mod parser;
 pub mod planner;
+mod read_options;
 mod relations;
 pub mod session;
 mod store_assignment;
+mod table_state;
 
 pub use output::Output;
 pub use session::Session;

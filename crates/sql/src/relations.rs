@@ -1,17 +1,27 @@
-//! The tables of a session's catalogs, as queries name them.
+//! The relations of a session's queries: tables of its catalogs by name, files and tables by path, table functions.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use tarn_engine::IcebergTable;
+use tarn_engine::scan::ReadOptions;
+use tarn_format::catalog::Table;
 use tarn_format::scan::snapshots::SnapshotSelector;
-use tarn_format::spec::snapshot::RefKind;
-use tarn_format::{Error, Result, ResultExt};
+use tarn_format::spec::snapshot::{Properties, RefKind};
+use tarn_format::{Error, ErrorKind, Result, ResultExt};
 
-use crate::ast::Name;
+use crate::ast::{Name, PropertyList};
+use crate::files;
 use crate::names::{FoundTable, Suffix, find_table};
-use crate::planner::{LoadedRelation, RelationLoader, RelationVersion};
+use crate::planner::{
+    FunctionArgument, LoadedRelation, RelationLoader, RelationRequest, RelationSource, RelationVersion,
+};
+use crate::read_options::TableRead;
 use crate::session::Session;
+use crate::table_state::{WantedState, selector};
+
+/// Table property that makes `spark.wap.branch` count.
+const WAP_ENABLED: &str = "write.wap.enabled";
 
 /// Loads the relations of queries from the catalogs of a session.
 #[derive(Debug)]
@@ -21,12 +31,42 @@ pub(crate) struct SessionRelations {
 
 #[async_trait]
 impl RelationLoader for SessionRelations {
-    async fn load(&self, name: &Name, version: Option<RelationVersion>) -> Result<LoadedRelation> {
+    async fn load(&self, request: RelationRequest) -> Result<LoadedRelation> {
+        match &request.source {
+            RelationSource::Path(path) => {
+                let path = path.clone();
+                files::open(&self.session, &path, request).await
+            }
+            RelationSource::Name(name) => {
+                let name = name.clone();
+                match self.named(&name, &request).await {
+                    // `` parquet.`path` `` is the table of that name, where there is one.
+                    Err(e) if e.kind() == ErrorKind::NotFound => match files::PathFormat::of_name(&name) {
+                        Some((format, path)) => files::open_as(&self.session, format, path, request).await,
+                        None => Err(e),
+                    },
+                    loaded => loaded,
+                }
+            }
+        }
+    }
+
+    async fn load_function(&self, function: &str, arguments: &[FunctionArgument]) -> Result<Option<LoadedRelation>> {
+        files::table_function(&self.session, function, arguments).await
+    }
+}
+
+impl SessionRelations {
+    async fn named(&self, name: &Name, request: &RelationRequest) -> Result<LoadedRelation> {
         let located = self.session.locate_table(name).await?;
         let found = find_table(&located).await?;
         let full = full_name(&found);
-        let selector = selector(&found, version).context("table", full.to_string())?;
-        let provider = IcebergTable::new(found.table, selector, found.entry.caches.clone());
+        let state = State {
+            suffix: &found.suffix,
+            version: request.version.clone(),
+            options: &request.options,
+        };
+        let provider = provider(&self.session, found.table, state, &found.entry.caches);
         let provider = provider.context("table", full.to_string())?;
         let provider = provider.with_catalog(found.entry.catalog);
         Ok(LoadedRelation {
@@ -35,6 +75,59 @@ impl RelationLoader for SessionRelations {
             iceberg: Some(provider),
         })
     }
+}
+
+/// Where a query says which state it wants, and how to read it.
+pub(crate) struct State<'a> {
+    pub(crate) suffix: &'a Suffix,
+    pub(crate) version: Option<RelationVersion>,
+    pub(crate) options: &'a PropertyList,
+}
+
+/// A table at the state that is wanted, read as options and the session's settings say.
+///
+/// # Errors
+/// As [`selector`] and [`TableRead::parse`].
+pub(crate) fn provider(
+    session: &Session,
+    table: Table,
+    state: State<'_>,
+    caches: &tarn_engine::Caches,
+) -> Result<IcebergTable> {
+    let settings = session.settings();
+    let defaults = ReadOptions {
+        answers: settings.answers(),
+        ..ReadOptions::default()
+    };
+    let read = TableRead::parse(state.options, defaults)?;
+    let is_range = read.options.appended.is_some();
+    let wanted = WantedState {
+        suffix: state.suffix,
+        version: state.version,
+        option: read.state,
+    };
+    let mut selector = selector(&table.metadata, wanted)?;
+    if selector == SnapshotSelector::Current
+        && !is_range
+        && let Some(branch) = wap_branch(&table, settings.wap_branch())
+    {
+        selector = SnapshotSelector::Ref(branch);
+    }
+    let provider = IcebergTable::new(table, selector, caches.clone())?;
+    let provider = provider.with_time_zone(settings.time_zone());
+    provider.with_read_options(read.options)
+}
+
+/// The branch that `spark.wap.branch` makes the current one, once it is there (Java: `SparkReadConf.branch`).
+fn wap_branch(table: &Table, setting: Option<&str>) -> Option<String> {
+    let name = setting?;
+    let is_on = is_true(&table.metadata.properties, WAP_ENABLED);
+    let reference = table.metadata.refs.get(name)?;
+    (is_on && reference.kind == RefKind::Branch).then(|| name.to_string())
+}
+
+fn is_true(properties: &Properties, key: &str) -> bool {
+    properties.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"))
 }
 
 /// Catalog, namespace and table.
@@ -46,52 +139,15 @@ pub(crate) fn full_name(found: &FoundTable) -> Name {
     Name(parts)
 }
 
-/// Which state of the table is meant by what follows its name and the AS OF clause.
-fn selector(found: &FoundTable, version: Option<RelationVersion>) -> Result<SnapshotSelector> {
-    let suffix = match (&found.suffix, version) {
-        (Suffix::None, None) => return Ok(SnapshotSelector::Current),
-        (Suffix::None, Some(version)) => return as_of(found, version),
-        (_, Some(_)) => {
-            return Err(Error::invalid(
-                "a version is given both in the table's name and by AS OF: leave one out",
-            ));
-        }
-        (suffix, None) => suffix,
-    };
-    match suffix {
-        Suffix::None => Ok(SnapshotSelector::Current),
-        Suffix::Branch(name) => named(found, name, RefKind::Branch),
-        Suffix::Tag(name) => named(found, name, RefKind::Tag),
-        Suffix::SnapshotId(id) => Ok(SnapshotSelector::Id(*id)),
-        Suffix::AtTimestamp(ms) => Ok(SnapshotSelector::AsOf(*ms)),
-        Suffix::Other(name) => Err(Error::not_found(format!(
-            "'{name}' is neither a metadata table nor branch_NAME, tag_NAME, snapshot_id_N or at_timestamp_N"
-        ))),
+/// The error that a relation which is no Iceberg table has no versions and options.
+pub(crate) fn refuse_state(request: &RelationRequest, what: &str) -> Result<()> {
+    if request.version.is_some() {
+        return Err(Error::invalid(format!("{what} has no versions: leave AS OF out")));
     }
-}
-
-fn as_of(found: &FoundTable, version: RelationVersion) -> Result<SnapshotSelector> {
-    Ok(match version {
-        RelationVersion::Snapshot(id) => SnapshotSelector::Id(id),
-        RelationVersion::TimestampMs(ms) => SnapshotSelector::AsOf(ms),
-        RelationVersion::Ref(text) => {
-            let is_ref = found.table.metadata.refs.contains_key(&text);
-            match text.parse() {
-                Ok(id) if !is_ref => SnapshotSelector::Id(id),
-                _ => SnapshotSelector::Ref(text),
-            }
-        }
-    })
-}
-
-/// `branch_x` never reads a tag, and `tag_x` never a branch.
-fn named(found: &FoundTable, name: &str, kind: RefKind) -> Result<SnapshotSelector> {
-    match found.table.metadata.refs.get(name) {
-        Some(reference) if reference.kind == kind => Ok(SnapshotSelector::Ref(name.to_string())),
-        // A table without snapshots has its main branch all the same.
-        None if kind == RefKind::Branch && name == tarn_format::spec::snapshot::MAIN_BRANCH => {
-            Ok(SnapshotSelector::Current)
-        }
-        _ => Err(Error::not_found(format!("the table has no {kind} '{name}'"))),
+    if !request.options.is_empty() {
+        return Err(Error::invalid(format!(
+            "{what} takes no read options: leave the hint out"
+        )));
     }
+    Ok(())
 }

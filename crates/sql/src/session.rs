@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
+use tarn_engine::Caches;
 use tarn_format::catalog::{CatalogFactory, Namespace};
 use tarn_format::{Error, ErrorKind, Result};
 
@@ -53,6 +54,8 @@ struct Inner {
     catalogs: CatalogRegistry,
     settings: RwLock<Settings>,
     current: RwLock<Current>,
+    /// What is cached of tables that no catalog names.
+    path_caches: Caches,
 }
 
 impl std::fmt::Debug for Session {
@@ -85,6 +88,7 @@ impl Session {
                 catalogs: CatalogRegistry::new(options.factory),
                 settings: RwLock::new(options.settings),
                 current: RwLock::new(options.current),
+                path_caches: Caches::default(),
             }),
         }
     }
@@ -97,6 +101,10 @@ impl Session {
     /// The catalogs.
     pub fn catalogs(&self) -> &CatalogRegistry {
         &self.inner.catalogs
+    }
+
+    pub(crate) fn path_caches(&self) -> &Caches {
+        &self.inner.path_caches
     }
 
     /// A copy of the settings.

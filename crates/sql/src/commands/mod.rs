@@ -12,6 +12,7 @@ mod spark_types;
 use tarn_format::catalog::Purge;
 use tarn_format::{ErrorKind, Result};
 
+pub(crate) use self::query::plan_context;
 use crate::ast::{self, IfExists, Statement};
 use crate::output::Output;
 use crate::session::Session;

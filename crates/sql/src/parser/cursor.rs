@@ -5,6 +5,7 @@ use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use tarn_format::{Error, Result};
 
+use super::hints::{self, Hint};
 use super::tokens::is_word;
 use crate::ast::{Name, PropertyList};
 
@@ -14,6 +15,8 @@ const RECURSION_LIMIT: usize = 128;
 /// The tokens of one statement.
 pub(crate) struct Cursor<'a> {
     parser: Parser<'a>,
+    /// Hints that no table has taken yet.
+    hints: Vec<Hint>,
 }
 
 impl<'a> Cursor<'a> {
@@ -21,7 +24,16 @@ impl<'a> Cursor<'a> {
         let parser = Parser::new(dialect)
             .with_recursion_limit(RECURSION_LIMIT)
             .with_tokens_with_locations(tokens);
-        Cursor { parser }
+        Cursor {
+            parser,
+            hints: Vec::new(),
+        }
+    }
+
+    /// The statement with the hints that stand in it.
+    pub(crate) fn with_hints(mut self, hints: Vec<Hint>) -> Self {
+        self.hints = hints;
+        self
     }
 
     /// The token `n` places ahead.
@@ -85,10 +97,12 @@ impl<'a> Cursor<'a> {
 
     /// Fails unless nothing is left.
     pub(crate) fn expect_end(&self) -> Result<()> {
-        if self.at_end() {
-            Ok(())
-        } else {
-            Err(self.unexpected("the end of the statement"))
+        if !self.at_end() {
+            return Err(self.unexpected("the end of the statement"));
+        }
+        match self.hints.first() {
+            None => Ok(()),
+            Some(hint) => Err(hints::refused(hint)),
         }
     }
 
@@ -222,7 +236,12 @@ impl<'a> Cursor<'a> {
 
     /// A query.
     pub(crate) fn query(&mut self) -> Result<Box<Query>> {
-        self.parser.parse_query().map_err(syntax)
+        let begin = self.parser.peek_token_ref().span.start;
+        let mut query = self.parser.parse_query().map_err(syntax)?;
+        if !self.hints.is_empty() {
+            hints::attach(&mut query, begin, &mut self.hints)?;
+        }
+        Ok(query)
     }
 
     /// An expression.

@@ -14,6 +14,11 @@ pub(crate) fn insert(c: &mut Cursor<'_>) -> Result<Statement> {
     c.expect(&["INTO"])?;
     c.eat(&["TABLE"]);
     let table = c.name()?;
+    if c.at(&["TIMESTAMP", "AS", "OF"]) {
+        return Err(Error::invalid(format!(
+            "an earlier state of {table} cannot be written to: leave AS OF out, or write to a branch"
+        )));
+    }
     if c.at(&["PARTITION"]) {
         return Err(Error::unsupported("INSERT … PARTITION is not supported yet"));
     }

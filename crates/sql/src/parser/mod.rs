@@ -5,6 +5,7 @@
 
 mod create_table;
 mod cursor;
+mod hints;
 mod insert;
 mod namespaces;
 mod set;
@@ -12,11 +13,12 @@ mod show;
 mod tokens;
 mod types;
 
-use sqlparser::tokenizer::{Token, TokenWithSpan};
+use sqlparser::tokenizer::Token;
 use tarn_format::{Error, Result};
 
 use self::cursor::Cursor;
 use self::namespaces::NAMESPACE;
+use self::tokens::StatementTokens;
 pub(crate) use self::tokens::VERSION_MARKER;
 use crate::ast::{CreateMode, ExplainMode, Statement};
 use crate::dialect::TarnDialect;
@@ -36,8 +38,8 @@ pub fn parse(sql: &str, dialect: &TarnDialect) -> Result<Vec<Statement>> {
         .collect()
 }
 
-fn parse_tokens(dialect: &TarnDialect, tokens: Vec<TokenWithSpan>) -> Result<Statement> {
-    let mut cursor = Cursor::new(dialect, tokens);
+fn parse_tokens(dialect: &TarnDialect, tokens: StatementTokens) -> Result<Statement> {
+    let mut cursor = Cursor::new(dialect, tokens.tokens).with_hints(tokens.hints);
     let statement = statement(&mut cursor, 0)?;
     cursor.expect_end()?;
     Ok(statement)

@@ -5,6 +5,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Tokenizer, Word};
 use tarn_format::{Error, Result};
 
+use super::hints::{self, Hint};
 use crate::dialect::TarnDialect;
 
 /// The function that marks `VERSION AS OF x` inside what sqlparser takes for `TIMESTAMP AS OF f(x)`.
@@ -14,7 +15,7 @@ pub(crate) const VERSION_MARKER: &str = "__version_as_of";
 ///
 /// # Errors
 /// `InvalidInput` for text that cannot be split, such as an open quote; with line and column.
-pub(crate) fn statements(sql: &str, dialect: &TarnDialect) -> Result<Vec<Vec<TokenWithSpan>>> {
+pub(crate) fn statements(sql: &str, dialect: &TarnDialect) -> Result<Vec<StatementTokens>> {
     let tokens = Tokenizer::new(dialect, sql)
         .tokenize_with_location()
         .map_err(|e| Error::invalid(format!("syntax error: {e}")))?;
@@ -28,7 +29,19 @@ pub(crate) fn statements(sql: &str, dialect: &TarnDialect) -> Result<Vec<Vec<Tok
         }
     }
     finish(&mut statements, &mut current);
-    Ok(statements.into_iter().map(|s| versions(suffixes(s))).collect())
+    let statement = |tokens: Vec<TokenWithSpan>| {
+        Ok(StatementTokens {
+            hints: hints::find(dialect, &tokens)?,
+            tokens: versions(suffixes(tokens))?,
+        })
+    };
+    statements.into_iter().map(statement).collect()
+}
+
+/// One statement.
+pub(crate) struct StatementTokens {
+    pub(crate) tokens: Vec<TokenWithSpan>,
+    pub(crate) hints: Vec<Hint>,
 }
 
 fn finish(statements: &mut Vec<Vec<TokenWithSpan>>, current: &mut Vec<TokenWithSpan>) {
@@ -109,7 +122,7 @@ fn suffixed(token: &Token) -> Option<(String, Vec<Token>)> {
 
 /// `[FOR] VERSION | SYSTEM_VERSION AS OF x` becomes `TIMESTAMP AS OF __version_as_of(x)`, and
 /// `[FOR] SYSTEM_TIME | TIMESTAMP AS OF` becomes `TIMESTAMP AS OF`.
-fn versions(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+fn versions(tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>> {
     let significant: Vec<usize> = (0..tokens.len())
         .filter(|i| !matches!(tokens[*i].token, Token::Whitespace(_)))
         .collect();
@@ -132,12 +145,11 @@ fn versions(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
         let complete = n > 0 && is(clause + 1, "AS") && is(clause + 2, "OF");
         match kind {
             Some(kind) if complete => {
+                follows_name(at(n - 1), n.checked_sub(2).and_then(&at))?;
                 push_clause(&mut out, span);
                 n = clause + 3;
-                if kind == Kind::Version
-                    && let Some(value) = at(n)
-                {
-                    let value = value.clone();
+                if kind == Kind::Version {
+                    let value = version_value(at(n))?;
                     let wrapped = [
                         word(VERSION_MARKER, Keyword::NoKeyword),
                         Token::LParen,
@@ -156,7 +168,40 @@ fn versions(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
             }
         }
     }
-    out
+    Ok(out)
+}
+
+/// A version follows a name, or a path in the place of one; it never follows another version.
+fn follows_name(previous: Option<&Token>, before: Option<&Token>) -> Result<()> {
+    let begins = |t: &Token| *t == Token::Comma || is_word(t, "FROM") || is_word(t, "JOIN");
+    let fits = match previous {
+        Some(Token::Word(_)) => true,
+        Some(Token::SingleQuotedString(_) | Token::DoubleQuotedString(_)) => before.is_some_and(begins),
+        _ => false,
+    };
+    if fits {
+        return Ok(());
+    }
+    Err(Error::invalid(
+        "AS OF follows the name of a table, once: give one version, and before any alias",
+    ))
+}
+
+/// What follows VERSION AS OF: one token, a whole number or the name of a ref.
+fn version_value(token: Option<&Token>) -> Result<Token> {
+    let refused = |found: &str| {
+        Err(Error::invalid(format!(
+            "VERSION AS OF takes a snapshot id, or the name of a branch or tag, not {found}"
+        )))
+    };
+    match token {
+        None => refused("nothing"),
+        Some(Token::Number(digits, _)) if !digits.bytes().all(|b| b.is_ascii_digit()) => refused(digits),
+        Some(
+            token @ (Token::Number(..) | Token::SingleQuotedString(_) | Token::DoubleQuotedString(_) | Token::Word(_)),
+        ) => Ok(token.clone()),
+        Some(other) => refused(&format!("'{other}'")),
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

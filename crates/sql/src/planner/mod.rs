@@ -27,7 +27,7 @@ use tarn_format::Result;
 
 use self::context::QueryContext;
 use self::resolve::{OutputColumn, Resolver};
-use crate::ast::Name;
+use crate::ast::{Name, PropertyList};
 use crate::error::from_engine;
 
 /// Whether names that differ only in case are the same (`spark.sql.caseSensitive`).
@@ -90,14 +90,45 @@ pub struct LoadedRelation {
     pub iceberg: Option<IcebergTable>,
 }
 
+/// What a query names as a relation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RelationSource {
+    /// A dotted name, its parts as written.
+    Name(Name),
+    /// A string: the path of files or of a table.
+    Path(String),
+}
+
+/// A relation as a query asks for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RelationRequest {
+    /// Which relation.
+    pub source: RelationSource,
+    /// AS OF
+    pub version: Option<RelationVersion>,
+    /// Read options of a hint, `/*+ OPTIONS('snapshot-id'='1') */`.
+    pub options: PropertyList,
+}
+
+impl RelationRequest {
+    /// The current state of a named relation.
+    pub fn named(name: Name) -> Self {
+        RelationRequest {
+            source: RelationSource::Name(name),
+            version: None,
+            options: Vec::new(),
+        }
+    }
+}
+
 /// Finds the relations that queries name.
 #[async_trait]
 pub trait RelationLoader: std::fmt::Debug + Send + Sync {
-    /// The relation of this name, whose parts are as written.
+    /// The relation that is asked for.
     ///
     /// # Errors
-    /// `NotFound` when there is none; `InvalidInput` when the name holds a version and `version` is given too.
-    async fn load(&self, name: &Name, version: Option<RelationVersion>) -> Result<LoadedRelation>;
+    /// `NotFound` when there is none; `InvalidInput` when a version is given twice, in the name, by AS OF or by options.
+    async fn load(&self, request: RelationRequest) -> Result<LoadedRelation>;
 
     /// The relation that a table function gives, such as `iceberg_scan('path')`; `arguments` are constants, by name
     /// where written so. `None` when the function is not known.

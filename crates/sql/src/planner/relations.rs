@@ -10,14 +10,17 @@ use datafusion::common::ScalarValue;
 use datafusion::common::format::DEFAULT_CAST_OPTIONS;
 use futures::future::try_join_all;
 use sqlparser::ast::{
-    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, ObjectNamePart, Query, SetExpr,
-    TableAlias, TableFactor, TableVersion, VisitMut, VisitorMut,
+    BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, ObjectNamePart, Query,
+    SetExpr, TableAlias, TableFactor, TableVersion, Value, ValueWithSpan, VisitMut, VisitorMut,
 };
 use tarn_format::{Error, Result};
 
 use super::resolve::builders::{quoted, select_star};
-use super::{CaseSensitivity, FunctionArgument, LoadedRelation, PlanContext, RelationVersion, plan_scalar};
-use crate::ast::Name;
+use super::{
+    CaseSensitivity, FunctionArgument, LoadedRelation, PlanContext, RelationRequest, RelationSource, RelationVersion,
+    plan_scalar,
+};
+use crate::ast::{Name, PropertyList};
 use crate::error::from_engine;
 use crate::parser::VERSION_MARKER;
 
@@ -35,8 +38,9 @@ pub(crate) fn marker_index(name: &ObjectName) -> Option<usize> {
 /// A reference as written.
 enum Reference {
     Table {
-        name: Name,
+        source: RelationSource,
         version: Option<Box<TableVersion>>,
+        options: PropertyList,
     },
     Function {
         name: Name,
@@ -57,9 +61,18 @@ pub(crate) async fn load(ctx: &PlanContext, query: &mut Query) -> Result<Vec<Loa
 
 async fn load_one(ctx: &PlanContext, reference: Reference) -> Result<LoadedRelation> {
     match reference {
-        Reference::Table { name, version } => {
+        Reference::Table {
+            source,
+            version,
+            options,
+        } => {
             let version = version.map(|v| evaluate_version(ctx, *v)).transpose()?;
-            ctx.loader.load(&name, version).await
+            let request = RelationRequest {
+                source,
+                version,
+                options,
+            };
+            ctx.loader.load(request).await
         }
         Reference::Function { name, arguments } => load_function(ctx, &name, arguments).await,
     }
@@ -254,11 +267,30 @@ impl Collector {
             alias,
             args,
             version,
+            with_hints,
             ..
         } = factor
         else {
             return Ok(());
         };
+        let options = options(with_hints)?;
+        if args.is_some() && !options.is_empty() {
+            return Err(Error::invalid(format!(
+                "'{name}' takes options as arguments: leave the hint out"
+            )));
+        }
+        if let Some(path) = quoted_path(name)
+            && args.is_none()
+        {
+            let reference = Reference::Table {
+                source: RelationSource::Path(path),
+                version: version.take().map(Box::new),
+                options,
+            };
+            let alias = alias.take();
+            self.mark(factor, reference, alias);
+            return Ok(());
+        }
         let written = parts(name)?;
         if let Some(args) = args.take() {
             let reference = Reference::Function {
@@ -272,14 +304,17 @@ impl Collector {
         if let [single] = written.0.as_slice()
             && ctes.iter().any(|c| self.case.same(c, single))
         {
-            if version.is_some() {
-                return Err(Error::invalid(format!("'{single}' is a query, which has no versions")));
+            if version.is_some() || !options.is_empty() {
+                return Err(Error::invalid(format!(
+                    "'{single}' is a query, which has no versions and read options"
+                )));
             }
             return Ok(());
         }
         let reference = Reference::Table {
-            name: written,
+            source: RelationSource::Name(written),
             version: version.take().map(Box::new),
+            options,
         };
         let alias = alias.take();
         self.mark(factor, reference, alias);
@@ -290,6 +325,45 @@ impl Collector {
         let marker = format!("{MARKER}{}", self.references.len());
         self.references.push(reference);
         *factor = super::resolve::builders::table(quoted(marker), alias);
+    }
+}
+
+/// `FROM 'x.parquet'`: what a string in the place of a name says.
+fn quoted_path(name: &ObjectName) -> Option<String> {
+    let [ObjectNamePart::Identifier(ident)] = name.0.as_slice() else {
+        return None;
+    };
+    let is_string = matches!(ident.quote_style, Some('\'' | '"'));
+    is_string.then(|| ident.value.clone())
+}
+
+/// The options of a hint: `'key' = value`.
+fn options(hints: &mut Vec<Expr>) -> Result<PropertyList> {
+    hints.drain(..).map(option).collect()
+}
+
+fn option(hint: Expr) -> Result<(String, String)> {
+    let refused = |hint: &Expr| Error::invalid(format!("'{hint}' is no read option: options are 'key' = 'value'"));
+    let Expr::BinaryOp {
+        left,
+        op: BinaryOperator::Eq,
+        right,
+    } = &hint
+    else {
+        return Err(refused(&hint));
+    };
+    let text = |e: &Expr| match e {
+        Expr::Value(ValueWithSpan { value, .. }) => match value {
+            Value::SingleQuotedString(s) | Value::DoubleQuotedString(s) | Value::Number(s, _) => Some(s.clone()),
+            Value::Boolean(b) => Some(b.to_string()),
+            _ => None,
+        },
+        Expr::Identifier(ident) => Some(ident.value.clone()),
+        _ => None,
+    };
+    match (text(left), text(right)) {
+        (Some(key), Some(value)) => Ok((key, value)),
+        _ => Err(refused(&hint)),
     }
 }
 

@@ -14,7 +14,7 @@ use tarn_format::spec::types::StructType;
 use tarn_format::{Error, Result};
 
 use crate::ast::{CreateTable, Name};
-use crate::planner::{LoadedRelation, RelationLoader, RelationVersion};
+use crate::planner::{LoadedRelation, RelationLoader, RelationRequest, RelationSource, RelationVersion};
 
 #[derive(Debug, Default)]
 pub(in crate::planner) struct Tables {
@@ -57,8 +57,11 @@ impl Tables {
 
 #[async_trait]
 impl RelationLoader for Tables {
-    async fn load(&self, name: &Name, version: Option<RelationVersion>) -> Result<LoadedRelation> {
-        self.versions.lock().expect("lock").extend(version);
+    async fn load(&self, request: RelationRequest) -> Result<LoadedRelation> {
+        let RelationSource::Name(name) = request.source else {
+            return Err(Error::unsupported("no files here"));
+        };
+        self.versions.lock().expect("lock").extend(request.version);
         let tables = self.tables.lock().expect("lock");
         let prefix: Vec<String> = name.0.iter().map(|p| p.to_lowercase()).collect();
         let known = match prefix.as_slice() {
