@@ -8,7 +8,7 @@ use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, Partitioning};
-use tarn_format::catalog::{Catalog, Table};
+use tarn_format::catalog::{Catalog, Table, TableIdent};
 use tarn_format::commit::CommitOptions;
 use tarn_format::spec::snapshot::{MAIN_BRANCH, RefKind};
 use tarn_format::{Error, ResultExt};
@@ -40,7 +40,8 @@ impl WriteTarget {
     /// # Errors
     /// As [`WriteOptions::of_table`].
     pub fn new(catalog: Arc<dyn Catalog>, table: Table) -> tarn_format::Result<Self> {
-        let options = WriteOptions::of_table(&table.metadata).context("table", table.ident.to_string())?;
+        let name = full_name(catalog.as_ref(), &table.ident);
+        let options = WriteOptions::of_table(&table.metadata).context("table", name)?;
         Ok(WriteTarget {
             catalog,
             table,
@@ -49,6 +50,15 @@ impl WriteTarget {
             commit: CommitOptions::default(),
         })
     }
+
+    /// The table as errors name it, its catalog included.
+    pub(super) fn table_name(&self) -> String {
+        full_name(self.catalog.as_ref(), &self.table.ident)
+    }
+}
+
+fn full_name(catalog: &dyn Catalog, ident: &TableIdent) -> String {
+    format!("{}.{ident}", catalog.name())
 }
 
 /// A plan that appends the rows of `plan`, whose columns are the table's in order, and commits once per execution. Its
@@ -61,7 +71,7 @@ impl WriteTarget {
 /// `InvalidInput` when columns do not match; `NotFound` for a branch that does not exist; `Unsupported` for transforms or
 /// types that cannot be written.
 pub fn append(plan: Arc<dyn ExecutionPlan>, target: WriteTarget) -> Result<Arc<dyn ExecutionPlan>> {
-    let layout = prepare(&plan, &target).context("table", target.table.ident.to_string());
+    let layout = prepare(&plan, &target).context("table", target.table_name());
     let layout = layout.map_err(|e| DataFusionError::External(Box::new(e)))?;
     let input = arrange(plan, &layout)?;
     Ok(Arc::new(AppendExec::new(input, Arc::new(target), layout)))

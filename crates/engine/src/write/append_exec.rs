@@ -164,7 +164,7 @@ impl ExecutionPlan for AppendExec {
 impl AppendExec {
     async fn run(self, context: Arc<TaskContext>) -> Result<RecordBatch> {
         let start = Instant::now();
-        let table = self.target.table.ident.to_string();
+        let table = self.target.table_name();
         let written = Arc::new(WrittenFiles::new(self.target.table.io.clone()));
         let write = self.table_write(&context, &written);
         let write = write.context("table", table.as_str()).map_err(external)?;
@@ -220,6 +220,7 @@ impl AppendExec {
                 written: Arc::clone(written),
                 memory: Arc::clone(context.memory_pool()),
             }),
+            table: target.table_name().into(),
             conform,
             schema,
             open_files: target.options.open_files,

@@ -30,6 +30,9 @@ const DEFAULT_FPP: f64 = 0.01;
 /// Rows after which a row group ends even when it is small: readers split their work by row groups.
 const MAX_ROW_GROUP_ROWS: usize = 1024 * 1024;
 
+/// Values between two looks at the size of a page.
+const MAX_WRITE_BATCH_VALUES: usize = 1024;
+
 /// How Parquet files are written.
 #[derive(Debug, Clone)]
 pub struct ParquetOptions {
@@ -73,6 +76,8 @@ impl ParquetOptions {
             .set_max_row_group_row_count(Some(MAX_ROW_GROUP_ROWS))
             .set_data_page_size_limit(self.page_size_bytes)
             .set_data_page_row_count_limit(self.page_row_limit)
+            // The writer looks at a page's size after every batch of values.
+            .set_write_batch_size(self.page_row_limit.min(MAX_WRITE_BATCH_VALUES))
             .set_dictionary_page_size_limit(self.dictionary_size_bytes)
             .set_statistics_truncate_length(statistics_bytes)
             .set_key_value_metadata(Some(key_values));

@@ -38,6 +38,8 @@ pub(super) enum Pairing {
 #[derive(Debug, Clone)]
 pub(super) struct TableWrite {
     pub(super) context: Arc<WriteContext>,
+    /// The table as errors name it.
+    pub(super) table: Arc<str>,
     pub(super) conform: Conform,
     pub(super) schema: SchemaRef,
     pub(super) open_files: OpenFiles,
@@ -52,8 +54,8 @@ impl TableWrite {
         match pairing {
             Pairing::OneToOne => {
                 for (task, stream) in streams.into_iter().enumerate() {
-                    let writer = self.writer(task)?;
-                    tasks.spawn(write_stream(writer, stream));
+                    let (writer, table) = (self.writer(task)?, Arc::clone(&self.table));
+                    tasks.spawn(write_stream(writer, stream, table));
                 }
             }
             Pairing::Shared(writers) => self.spawn_shared(&mut tasks, streams, writers),
@@ -79,7 +81,8 @@ impl TableWrite {
         let partition = u32::try_from(task).unwrap_or(u32::MAX);
         let names = DataFileNames::new(partition, task as u64, self.operation_id.clone());
         let (context, conform) = (Arc::clone(&self.context), self.conform.clone());
-        TaskWriter::new(context, conform, names, &self.schema, self.open_files).map_err(external)
+        let writer = TaskWriter::new(context, conform, names, &self.schema, self.open_files);
+        writer.map_err(|e| external(e, &self.table))
     }
 
     fn spawn_shared(
@@ -110,21 +113,26 @@ impl TableWrite {
         }
         let mut writer = self.writer(task)?;
         while let Some(batch) = queue.next().await {
-            writer.write(&batch).await.map_err(external)?;
+            writer.write(&batch).await.map_err(|e| external(e, &self.table))?;
         }
-        writer.finish().await.map_err(external)
+        writer.finish().await.map_err(|e| external(e, &self.table))
     }
 }
 
-fn external(e: tarn_format::Error) -> DataFusionError {
-    DataFusionError::External(Box::new(e))
+/// The error of a writer, of which the table is not known where it arises.
+fn external(e: tarn_format::Error, table: &str) -> DataFusionError {
+    DataFusionError::External(Box::new(e.with_context("table", table)))
 }
 
-async fn write_stream(mut writer: TaskWriter, mut stream: SendableRecordBatchStream) -> Result<Vec<DataFile>> {
+async fn write_stream(
+    mut writer: TaskWriter,
+    mut stream: SendableRecordBatchStream,
+    table: Arc<str>,
+) -> Result<Vec<DataFile>> {
     while let Some(batch) = stream.next().await {
-        writer.write(&batch?).await.map_err(external)?;
+        writer.write(&batch?).await.map_err(|e| external(e, &table))?;
     }
-    writer.finish().await.map_err(external)
+    writer.finish().await.map_err(|e| external(e, &table))
 }
 
 async fn read_stream(
