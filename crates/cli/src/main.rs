@@ -1,28 +1,19 @@
-//! The `tarn` command: arguments in, one report or one line of error out.
+//! The `tarn` command: arguments in, results or one line of error out.
 
+mod arguments;
 mod inspect;
+mod print;
 mod report;
+mod shell;
+mod startup;
 
 use std::io::{ErrorKind as IoErrorKind, Write};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches};
 
+use arguments::{Arguments, Command};
 use report::Report;
-
-/// An Apache Iceberg lakehouse in one binary.
-#[derive(Debug, Parser)]
-#[command(name = "tarn", version, about, arg_required_else_help = true)]
-struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Shows what a table, view, manifest list, manifest or puffin file holds
-    Inspect(inspect::InspectArguments),
-}
 
 /// How a report is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,19 +22,32 @@ enum Format {
     Json,
 }
 
-#[tokio::main]
-async fn main() -> ExitCode {
-    let Command::Inspect(arguments) = Arguments::parse().command;
-    let format = arguments.format();
-    match inspect::run(arguments).await {
-        Ok(report) => print(&report, format),
-        Err(error) => {
-            let mut stderr = std::io::stderr().lock();
-            // Nothing can be done when stderr is gone too.
-            let _ = writeln!(stderr, "tarn: {error}");
-            ExitCode::FAILURE
+fn main() -> ExitCode {
+    let matches = Arguments::command().get_matches();
+    let arguments = match Arguments::from_arg_matches(&matches) {
+        Ok(arguments) => arguments,
+        Err(e) => e.exit(),
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(e) => return fail(&format!("no threads can be started: {e}")),
+    };
+    match arguments.command {
+        Some(Command::Inspect(arguments)) => {
+            let format = arguments.format();
+            match runtime.block_on(inspect::run(arguments)) {
+                Ok(report) => print(&report, format),
+                Err(error) => fail(&error.to_string()),
+            }
         }
+        None => startup::run(&runtime, &arguments.shell, &matches),
     }
+}
+
+/// One line on stderr. Nothing can be done when that is gone too.
+fn fail(message: &str) -> ExitCode {
+    let _ = writeln!(std::io::stderr().lock(), "tarn: {message}");
+    ExitCode::FAILURE
 }
 
 /// Prints a report. A reader that went away (`tarn … | head`) is no failure.

@@ -16,9 +16,10 @@ pub mod parser;
 pub mod planner;
 mod read_options;
 mod relations;
+pub mod script;
 pub mod session;
 mod store_assignment;
 mod table_state;
 
-pub use output::Output;
+pub use output::{Output, WriteReport};
 pub use session::Session;

@@ -1,7 +1,7 @@
 //! A session: settings, catalogs, the current namespace, and statements run one by one.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::SessionStateBuilder;
@@ -17,7 +17,8 @@ use crate::config::{CATALOG_PREFIX, DEFAULT_CATALOG, Settings};
 use crate::dialect::TarnDialect;
 use crate::names::Located;
 use crate::output::Output;
-use crate::parser::parse;
+use crate::parser::{parse, parse_at};
+use crate::script::Position;
 
 /// Where unqualified names are looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +57,7 @@ struct Inner {
     current: RwLock<Current>,
     /// What is cached of tables that no catalog names.
     path_caches: Caches,
+    implied: OnceLock<Current>,
 }
 
 impl std::fmt::Debug for Session {
@@ -89,6 +91,7 @@ impl Session {
                 settings: RwLock::new(options.settings),
                 current: RwLock::new(options.current),
                 path_caches: Caches::default(),
+                implied: OnceLock::new(),
             }),
         }
     }
@@ -129,6 +132,32 @@ impl Session {
         read(&self.inner.current).clone()
     }
 
+    /// Names the one namespace that need not be created: it seems to be there, and the first CREATE TABLE in it makes it.
+    /// Only the first call counts.
+    pub fn imply_namespace(&self, namespace: Current) {
+        // A later call is documented to change nothing.
+        let _ = self.inner.implied.set(namespace);
+    }
+
+    /// Whether a namespace need not exist to be used.
+    pub(crate) fn is_implied(&self, catalog_name: &str, namespace: &Namespace) -> bool {
+        let implied = self.inner.implied.get();
+        implied.is_some_and(|i| i.catalog == catalog_name && i.namespace == *namespace)
+    }
+
+    /// Makes the namespace of a table that is to be created, if it is the implied one and is missing.
+    pub(crate) async fn make_implied_namespace(&self, table: &Located) -> Result<()> {
+        let namespace = table.ident()?.namespace;
+        let catalog = &table.entry.catalog;
+        if !self.is_implied(&table.catalog_name, &namespace) || catalog.namespace_exists(&namespace).await? {
+            return Ok(());
+        }
+        match catalog.create_namespace(&namespace, Default::default()).await {
+            Err(e) if e.kind() != ErrorKind::AlreadyExists => Err(e),
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) fn set_current(&self, current: Current) {
         *self.inner.current.write().unwrap_or_else(PoisonError::into_inner) = current;
     }
@@ -138,8 +167,21 @@ impl Session {
     /// # Errors
     /// As [`parse`].
     pub fn parse(&self, sql: &str) -> Result<Vec<Statement>> {
+        parse(sql, &self.dialect())
+    }
+
+    /// The statements of a text that is part of another, beginning there at `position`.
+    ///
+    /// # Errors
+    /// As [`parse`]; positions in messages are those in the whole.
+    pub fn parse_at(&self, sql: &str, position: Position) -> Result<Vec<Statement>> {
+        parse_at(sql, &self.dialect(), position)
+    }
+
+    /// How text is tokenized under the present settings.
+    pub fn dialect(&self) -> TarnDialect {
         let double_quotes = read(&self.inner.settings).double_quotes();
-        parse(sql, &TarnDialect { double_quotes })
+        TarnDialect { double_quotes }
     }
 
     /// Runs the statements of a text one after another and gives the result of the last.

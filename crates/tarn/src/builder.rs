@@ -124,16 +124,18 @@ impl SessionBuilder {
         let has_default = settings.catalog_properties(&catalog).is_some()
             || self.catalogs.iter().any(|(n, _)| *n == catalog)
             || self.configured.iter().any(|(n, _)| *n == catalog);
+        let current = Current {
+            catalog: catalog.clone(),
+            namespace,
+        };
         let session = tarn_sql::Session::new(SessionOptions {
             factory: Arc::new(Catalogs),
             settings,
             runtime,
             engine,
-            current: Current {
-                catalog: catalog.clone(),
-                namespace,
-            },
+            current: current.clone(),
         });
+        session.imply_namespace(current);
         for (name, existing) in self.catalogs {
             session.catalogs().add(&name, existing);
         }

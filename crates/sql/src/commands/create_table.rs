@@ -27,6 +27,7 @@ pub(crate) async fn create_table(session: &Session, create: &CreateTable) -> Res
     let name = format!("{}.{ident}", located.catalog_name);
     let case = session.settings().case_sensitivity();
     let creation = creation(create, case).context("table", name.as_str())?;
+    session.make_implied_namespace(&located).await?;
     match located.entry.catalog.create_table(&ident, creation).await {
         Ok(_) => Ok(Output::Done(format!("created table {name}"))),
         Err(e) if e.kind() == ErrorKind::AlreadyExists && create.mode == CreateMode::CreateIfNotExists => {

@@ -17,7 +17,7 @@ use super::query::plan_context;
 use crate::ast::{Insert, InsertTarget};
 use crate::error::from_engine;
 use crate::names::{FoundTable, Suffix, find_table, nearest};
-use crate::output::Output;
+use crate::output::{Output, WriteReport};
 use crate::planner::plan_query;
 use crate::relations::full_name;
 use crate::session::Session;
@@ -36,19 +36,18 @@ pub(crate) async fn insert(session: &Session, insert: &Insert) -> Result<Output>
     let planned = plan(session, insert).await?;
     let batches = datafusion::physical_plan::collect(Arc::clone(&planned.plan), planned.context).await;
     batches.map_err(from_engine).context("table", planned.table.as_str())?;
-    let line = match append_report(&planned.plan) {
-        Some(report) => format!(
-            "inserted {} rows into {} in {} files, {} bytes, snapshot {}, {:.3} s",
-            report.rows,
-            planned.table,
-            report.files,
-            report.bytes,
-            report.snapshot_id,
-            report.duration.as_secs_f64()
-        ),
-        None => format!("inserted into {}", planned.table),
-    };
-    Ok(Output::Done(line))
+    Ok(match append_report(&planned.plan) {
+        Some(report) => Output::Written(WriteReport {
+            statement: "INSERT",
+            table: planned.table,
+            rows: report.rows,
+            files: report.files,
+            bytes: report.bytes,
+            snapshot_id: (report.snapshot_id >= 0).then_some(report.snapshot_id),
+            duration: report.duration,
+        }),
+        None => Output::Done(format!("inserted into {}", planned.table)),
+    })
 }
 
 /// Plans INSERT INTO.

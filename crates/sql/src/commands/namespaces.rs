@@ -94,7 +94,8 @@ pub(crate) async fn use_name(session: &Session, name: &Name) -> Result<Output> {
     let located = session.locate_namespace(Some(name)).await?;
     let namespace = located.namespace();
     let catalog = located.entry.catalog.as_ref();
-    if !namespace.is_root() && !catalog.namespace_exists(&namespace).await? {
+    let may_be_missing = namespace.is_root() || session.is_implied(&located.catalog_name, &namespace);
+    if !may_be_missing && !catalog.namespace_exists(&namespace).await? {
         return Err(missing(catalog, &namespace).await);
     }
     let catalog = located.catalog_name;

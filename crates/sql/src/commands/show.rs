@@ -55,19 +55,24 @@ async fn namespaces(session: &Session, parent: Option<&Name>, pattern: Option<&s
 }
 
 async fn tables(session: &Session, namespace: Option<&Name>, pattern: Option<&str>) -> Result<Output> {
-    let (catalog, namespace) = match namespace {
+    let (catalog_name, catalog, namespace) = match namespace {
         Some(name) => {
             let located = session.locate_namespace(Some(name)).await?;
             let namespace = located.namespace();
-            (located.entry.catalog, namespace)
+            (located.catalog_name, located.entry.catalog, namespace)
         }
-        None => (session.current_catalog().await?.1.catalog, session.current().namespace),
+        None => {
+            let (name, entry) = session.current_catalog().await?;
+            (name, entry.catalog, session.current().namespace)
+        }
     };
-    if !namespace.is_root() && !catalog.namespace_exists(&namespace).await? {
+    let mut found = Vec::new();
+    if namespace.is_root() || catalog.namespace_exists(&namespace).await? {
+        found = catalog.list_tables(&namespace).await?;
+        found.extend(views(catalog.as_ref(), &namespace).await?);
+    } else if !session.is_implied(&catalog_name, &namespace) {
         return Err(missing(catalog.as_ref(), &namespace).await);
     }
-    let mut found = catalog.list_tables(&namespace).await?;
-    found.extend(views(catalog.as_ref(), &namespace).await?);
     found.sort();
     let names = found.into_iter().map(|t| t.name).filter(|n| matches(n, pattern));
     let row = |name| [Some(namespace.to_string()), Some(name), Some("false".to_string())];

@@ -22,6 +22,7 @@ use self::tokens::StatementTokens;
 pub(crate) use self::tokens::VERSION_MARKER;
 use crate::ast::{CreateMode, ExplainMode, Statement};
 use crate::dialect::TarnDialect;
+use crate::script::Position;
 
 /// Deepest nesting of EXPLAIN.
 const MAX_EXPLAIN_DEPTH: usize = 4;
@@ -32,7 +33,15 @@ const MAX_EXPLAIN_DEPTH: usize = 4;
 /// `InvalidInput` with line and column for text that is no statement; `Unsupported` for statements that are not
 /// implemented.
 pub fn parse(sql: &str, dialect: &TarnDialect) -> Result<Vec<Statement>> {
-    tokens::statements(sql, dialect)?
+    parse_at(sql, dialect, Position::START)
+}
+
+/// As [`parse`], for a text that is part of another: messages tell positions in the whole.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_at(sql: &str, dialect: &TarnDialect, position: Position) -> Result<Vec<Statement>> {
+    tokens::statements(sql, dialect, position)?
         .into_iter()
         .map(|tokens| parse_tokens(dialect, tokens))
         .collect()

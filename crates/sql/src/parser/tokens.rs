@@ -2,11 +2,12 @@
 //! (`3L`, `0.1D`) become casts, and the many spellings of versions become the one it knows.
 
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Tokenizer, Word};
+use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Word};
 use tarn_format::{Error, Result};
 
 use super::hints::{self, Hint};
 use crate::dialect::TarnDialect;
+use crate::script::{Position, shifted};
 
 /// The function that marks `VERSION AS OF x` inside what sqlparser takes for `TIMESTAMP AS OF f(x)`.
 pub(crate) const VERSION_MARKER: &str = "__version_as_of";
@@ -15,10 +16,15 @@ pub(crate) const VERSION_MARKER: &str = "__version_as_of";
 ///
 /// # Errors
 /// `InvalidInput` for text that cannot be split, such as an open quote; with line and column.
-pub(crate) fn statements(sql: &str, dialect: &TarnDialect) -> Result<Vec<StatementTokens>> {
-    let tokens = Tokenizer::new(dialect, sql)
-        .tokenize_with_location()
-        .map_err(|e| Error::invalid(format!("syntax error: {e}")))?;
+pub(crate) fn statements(sql: &str, dialect: &TarnDialect, position: Position) -> Result<Vec<StatementTokens>> {
+    let mut tokens = Tokenizer::new(dialect, sql).tokenize_with_location().map_err(|mut e| {
+        e.location = moved(e.location, position);
+        Error::invalid(format!("syntax error: {e}"))
+    })?;
+    for token in &mut tokens {
+        token.span.start = moved(token.span.start, position);
+        token.span.end = moved(token.span.end, position);
+    }
     let mut statements = Vec::new();
     let mut current: Vec<TokenWithSpan> = Vec::new();
     for token in tokens {
@@ -42,6 +48,12 @@ pub(crate) fn statements(sql: &str, dialect: &TarnDialect) -> Result<Vec<Stateme
 pub(crate) struct StatementTokens {
     pub(crate) tokens: Vec<TokenWithSpan>,
     pub(crate) hints: Vec<Hint>,
+}
+
+/// A place in the statement as a place in the text that it is part of.
+fn moved(at: Location, origin: Position) -> Location {
+    let Position { line, column } = shifted(at, origin);
+    Location { line, column }
 }
 
 fn finish(statements: &mut Vec<Vec<TokenWithSpan>>, current: &mut Vec<TokenWithSpan>) {

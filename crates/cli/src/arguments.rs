@@ -1,0 +1,110 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::inspect::InspectArguments;
+use crate::print::Format;
+
+/// An Apache Iceberg lakehouse in one binary: SQL on Iceberg tables.
+///
+/// Without -c or -f it reads statements from the terminal, or from standard input. Tables are kept in the catalog `lake`,
+/// in ./tarn-lake, unless another home or other catalogs are given. Nothing is on disk before the first write.
+#[derive(Debug, Parser)]
+#[command(name = "tarn", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub shell: ShellArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tarn                                               a shell on the tables in ./tarn-lake
+  tarn -c 'SELECT 1'                                 one statement
+  tarn -f report.sql --format csv > report.csv       a file of statements, results as CSV
+  echo 'SHOW TABLES' | tarn                          statements from standard input
+  tarn -c \"SELECT count(*) FROM 'trips/*.parquet'\"   files, without a table
+
+Exit codes: 0 done, 1 a statement failed (file, line and reason on stderr), 2 wrong usage, 130 interrupted.";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Shows what a table, view, manifest list, manifest or puffin file holds
+    Inspect(InspectArguments),
+}
+
+/// What the shell runs, and how.
+#[derive(Debug, Args)]
+pub struct ShellArguments {
+    /// Run these statements and leave; may be repeated, in order with --file
+    #[arg(short = 'c', long = "command", value_name = "SQL")]
+    pub commands: Vec<String>,
+    /// Run the statements of a file and leave ('-' is standard input); may be repeated
+    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Go on after a statement that failed; the exit code still tells
+    #[arg(long)]
+    pub keep_going: bool,
+    /// How results are written
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<Format>,
+    /// Rows of a result that are shown on a terminal, 'all' for no limit [default: 100]
+    #[arg(long, value_name = "N", value_parser = parse_max_rows)]
+    pub max_rows: Option<MaxRows>,
+    /// Show how long each statement took
+    #[arg(long)]
+    pub timing: bool,
+    /// When to use colours (NO_COLOR switches them off, too)
+    #[arg(long, value_enum, value_name = "WHEN")]
+    pub color: Option<When>,
+    #[command(flatten)]
+    pub session: SessionArguments,
+}
+
+/// What the session is made of.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Session")]
+pub struct SessionArguments {
+    /// Directory of the catalog `lake` [default: $TARN_HOME, else ./tarn-lake]
+    #[arg(long, value_name = "DIR")]
+    pub home: Option<PathBuf>,
+    /// A setting, as SET makes it; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair)]
+    pub settings: Vec<(String, String)>,
+}
+
+/// Rows that are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MaxRows(pub Option<usize>);
+
+/// When to do something that only helps people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    /// On a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// `N`, or `all`.
+pub fn parse_max_rows(text: &str) -> Result<MaxRows, String> {
+    match text {
+        "all" => Ok(MaxRows(None)),
+        _ => match text.parse() {
+            Ok(n) if n > 0 => Ok(MaxRows(Some(n))),
+            _ => Err("expected a number of rows above 0, or 'all'".to_string()),
+        },
+    }
+}
+
+fn parse_pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_string(), value.trim().to_string())),
+        _ => Err("expected KEY=VALUE, such as spark.sql.session.timeZone=Europe/Oslo".to_string()),
+    }
+}

@@ -1,0 +1,7 @@
+//! The shell as it is run: statements in, results and exit codes out.
+
+// Helpers of tests may unwrap as the tests do.
+#![allow(clippy::unwrap_used)]
+
+mod running;
+mod scripts;
