@@ -28,6 +28,10 @@ class Tarn:
     def describe(self, catalog, table):
         return json.loads(self.run("describe", catalog, table))
 
+    def sql(self, statements):
+        """The rows of the last statement, as texts."""
+        return json.loads(self.run("sql", statements))
+
     def append(self, catalog, table, ids, name):
         """Appends rows (id, 'tarn')."""
         self.run("append", catalog, table, write_rows(self.directory, ids, "tarn", name), len(ids))
@@ -76,6 +80,32 @@ def pyiceberg(directory):
     from pyiceberg.catalog.sql import SqlCatalog
 
     return SqlCatalog("lake", uri=f"sqlite:///{directory}/catalog.db", warehouse=f"file://{directory}/warehouse")
+
+
+def metadata_location(directory, table):
+    """The current metadata file of a table in the shared database, for engines that know no such catalog."""
+    import sqlite3
+
+    with sqlite3.connect(f"{directory}/catalog.db") as database:
+        query = "SELECT metadata_location FROM iceberg_tables WHERE table_namespace = 'db' AND table_name = ?"
+        (location,) = database.execute(query, (table,)).fetchone()
+    return location.removeprefix("file://")
+
+
+def duckdb():
+    """DuckDB with its Avro and Iceberg extensions, from their packages instead of DuckDB's own server."""
+    import importlib
+    import pathlib
+
+    import duckdb
+
+    connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
+    for name in ("avro", "iceberg"):
+        package = importlib.import_module(f"duckdb_extension_{name}")
+        (path,) = pathlib.Path(package.__file__).parent.rglob("*.duckdb_extension")
+        connection.execute(f"LOAD '{path}'")
+    connection.execute("SET TimeZone = 'UTC'")
+    return connection
 
 
 def spark(directory):

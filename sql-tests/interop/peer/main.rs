@@ -3,7 +3,9 @@
 //! The expectations are not here: the Python scripts beside this hold them, written by hand.
 
 mod all_types;
+mod statements;
 mod tables;
+mod values;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,12 +14,14 @@ use tarn_format::Result;
 
 const USAGE: &str = "usage:
   tarn-interop-peer make DIR                          catalogs and tables for the other engines to read
+  tarn-interop-peer values DIR                        a table for every type and transform, with rows
+  tarn-interop-peer sql DIR STATEMENTS                runs SQL, prints the rows of the last statement as JSON
   tarn-interop-peer append DIR CATALOG TABLE FILE N   appends a Parquet file of N rows
   tarn-interop-peer describe DIR CATALOG TABLE        what Tarn sees, as JSON
   tarn-interop-peer view DIR CATALOG VIEW             the SQL of a view, as JSON
 CATALOG is lake (SQLite) or hadoop";
 
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main(flavor = "multi_thread")]
 async fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -43,6 +47,15 @@ async fn run(arguments: &[&str]) -> Result<Option<String>> {
         ["make", directory] => tables::make(Path::new(directory))
             .await
             .map(|()| Some("made".to_string())),
+        ["values", directory] => {
+            let catalog = tables::open(Path::new(directory), "lake").await?;
+            let made = values::make(&catalog).await?;
+            Ok(Some(format!("{made} tables")))
+        }
+        ["sql", directory, statements] => {
+            let rows = statements::run(Path::new(directory), statements).await?;
+            Ok(Some(rows.to_string()))
+        }
         ["append", directory, catalog, table, file, rows] => {
             let Ok(rows) = rows.parse() else { return Ok(None) };
             let catalog = tables::open(Path::new(directory), catalog).await?;
