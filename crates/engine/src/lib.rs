@@ -5,12 +5,14 @@
 pub mod arrow;
 pub mod caches;
 pub mod files;
+pub mod inspect;
 pub mod provider;
 pub mod scan;
 pub mod static_table;
 pub mod write;
 
 pub use caches::Caches;
+pub use inspect::{MetadataTable, MetadataTableKind};
 pub use provider::IcebergTable;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Scans of Iceberg tables as DataFusion plans.
 
-mod adapt_array;
+pub(crate) mod adapt_array;
 mod field_id_adapter;
 mod file_constants;
 pub mod metadata_columns;
@@ -9,7 +9,7 @@ pub(crate) mod nan_guard;
 pub(crate) mod plan;
 pub mod pushdown;
 pub mod read_options;
-mod reader_factory;
+pub(crate) mod reader_factory;
 mod source;
 mod statistics;
 mod strict_store;

@@ -17,6 +17,7 @@ use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use object_store::ObjectStoreExt;
+use object_store::path::Path;
 use tarn_format::io::FileIo;
 
 use super::source::IcebergFile;
@@ -34,7 +35,7 @@ impl ParquetFileReaderFactory for TableReaderFactory {
     fn create_reader(
         &self,
         partition_index: usize,
-        mut file: PartitionedFile,
+        file: PartitionedFile,
         metadata_size_hint: Option<usize>,
         metrics: &ExecutionPlanMetricsSet,
     ) -> Result<Box<dyn AsyncFileReader + Send>> {
@@ -43,28 +44,49 @@ impl ParquetFileReaderFactory for TableReaderFactory {
                 "a file of an Iceberg scan has no task".to_string(),
             ));
         };
-        let location = iceberg.task.path();
+        let location = iceberg.task.path().to_string();
+        let opener = self.opener(&location, partition_index, metrics)?;
+        let opener = Opener {
+            metadata_size_hint,
+            ..opener
+        };
+        opener.reader(file)
+    }
+}
+
+impl TableReaderFactory {
+    /// Opens a file that is no data file of a scan, such as one of position deletes. `size_bytes` is what its manifest says.
+    pub(crate) fn open(
+        &self,
+        location: &str,
+        size_bytes: u64,
+        metrics: &ExecutionPlanMetricsSet,
+    ) -> Result<Box<dyn AsyncFileReader + Send>> {
+        let opener = self.opener(location, 0, metrics)?;
+        opener.reader(PartitionedFile::new(location, size_bytes))
+    }
+
+    fn opener(&self, location: &str, partition_index: usize, metrics: &ExecutionPlanMetricsSet) -> Result<Opener> {
         let located = self.io.object(location).and_then(|(store, path)| {
             let id = self.io.object_id(location)?.store;
             Ok((StrictStore { inner: store, id }, path))
         });
         let (store, path) = located.map_err(|e| DataFusionError::External(Box::new(e)))?;
-        file.object_meta.location = with_store(store.id, &path);
-        let opener = Opener {
+        Ok(Opener {
+            path: with_store(store.id, &path),
             store: Arc::new(store),
             footers: Arc::clone(&self.footers),
             partition_index,
-            metadata_size_hint,
+            metadata_size_hint: None,
             metrics: metrics.clone(),
-        };
-        let inner = opener.open(file.clone())?;
-        Ok(Box::new(TableFileReader { inner, file, opener }))
+        })
     }
 }
 
 /// What is needed to open a file again.
 struct Opener {
     store: Arc<StrictStore>,
+    path: Path,
     footers: Arc<FileMetadataCache>,
     partition_index: usize,
     metadata_size_hint: Option<usize>,
@@ -72,6 +94,16 @@ struct Opener {
 }
 
 impl Opener {
+    fn reader(self, mut file: PartitionedFile) -> Result<Box<dyn AsyncFileReader + Send>> {
+        file.object_meta.location = self.path.clone();
+        let inner = self.open(file.clone())?;
+        Ok(Box::new(TableFileReader {
+            inner,
+            file,
+            opener: self,
+        }))
+    }
+
     fn open(&self, file: PartitionedFile) -> Result<Box<dyn AsyncFileReader + Send>> {
         let store = Arc::clone(&self.store);
         let readers = CachedParquetFileReaderFactory::new(store, Arc::clone(&self.footers));
