@@ -1,8 +1,9 @@
 //! What a dotted name means: catalog, namespace, table, and what may follow a table.
 //!
-//! The first part is a catalog when one has that name. The longest table match wins; then the name of a metadata table
-//! or a choice of snapshot may follow.
+//! The first part is a catalog when one has that name. The longest table match wins; then the name of a metadata table,
+//! a choice of snapshot, or both may follow.
 
+use tarn_engine::MetadataTableKind;
 use tarn_format::catalog::{Namespace, Table, TableIdent};
 use tarn_format::{Error, ErrorKind, Result};
 
@@ -21,7 +22,9 @@ pub enum Suffix {
     SnapshotId(i64),
     /// `at_timestamp_N`, milliseconds since epoch
     AtTimestamp(i64),
-    /// Anything else: a metadata table, if there is one of this name.
+    /// A metadata table, and the choice of snapshot beside it.
+    Metadata(MetadataTableKind, Box<Suffix>),
+    /// Anything else.
     Other(String),
 }
 
@@ -46,7 +49,23 @@ impl Suffix {
         if let Some(Ok(ms)) = after("at_timestamp_").map(str::parse) {
             return Suffix::AtTimestamp(ms);
         }
-        Suffix::Other(part.to_string())
+        match MetadataTableKind::from_name(part) {
+            Some(kind) => Suffix::Metadata(kind, Box::new(Suffix::None)),
+            None => Suffix::Other(part.to_string()),
+        }
+    }
+
+    /// The suffix that two parts are: a metadata table and a choice of snapshot, in either order. `None` when they are
+    /// something else.
+    fn parse_two(first: &str, second: &str) -> Option<Suffix> {
+        match (Suffix::parse(first), Suffix::parse(second)) {
+            (Suffix::Metadata(..), Suffix::Metadata(..) | Suffix::Other(_))
+            | (Suffix::Other(_), Suffix::Metadata(..)) => None,
+            (Suffix::Metadata(kind, _), state) | (state, Suffix::Metadata(kind, _)) => {
+                Some(Suffix::Metadata(kind, Box::new(state)))
+            }
+            _ => None,
+        }
     }
 }
 
@@ -92,7 +111,8 @@ pub struct FoundTable {
     pub suffix: Suffix,
 }
 
-/// Finds the table of a located name: the whole path, or all but its last part.
+/// Finds the table of a located name: the whole path, or all but its last one or two parts. In the last part, a suffix
+/// may also follow a `$`.
 ///
 /// # Errors
 /// `NotFound` when there is none, with a near name where one exists.
@@ -107,15 +127,64 @@ pub async fn find_table(located: &Located) -> Result<FoundTable> {
     if let Some(table) = load(located, &whole).await? {
         return Ok(found(table, Suffix::None));
     }
-    if let Some((last, rest)) = located.path.split_last()
-        && let Some((name, namespace)) = rest.split_last()
-    {
-        let shorter = TableIdent::new(Namespace(namespace.to_vec()), name.as_str());
-        if let Some(table) = load(located, &shorter).await? {
-            return Ok(found(table, Suffix::parse(last)));
+    for (ident, suffix) in shorter_names(&located.path) {
+        if let Some(table) = load(located, &ident).await? {
+            return Ok(found(table, suffix));
         }
     }
     Err(missing(located, &whole).await)
+}
+
+/// Refuses to drop or change a metadata table.
+///
+/// # Errors
+/// `InvalidInput` when the name means one; any other name is none of this function's business.
+pub async fn refuse_metadata_table(located: &Located) -> Result<()> {
+    match find_table(located).await {
+        Ok(FoundTable {
+            suffix: Suffix::Metadata(kind, _),
+            table,
+            ..
+        }) => Err(Error::invalid(format!(
+            "{kind} is a metadata table of {}, which cannot be dropped or changed",
+            table.ident
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// What a path may mean when it is no table's name as a whole, the longest name of a table first.
+fn shorter_names(path: &[String]) -> Vec<(TableIdent, Suffix)> {
+    let ident = |namespace: &[String], name: &str| TableIdent::new(Namespace(namespace.to_vec()), name);
+    let mut names = Vec::new();
+    if let [namespace @ .., last] = path
+        && let Some((name, suffix)) = last.rsplit_once('$')
+        && !name.is_empty()
+    {
+        names.push((ident(namespace, name), Suffix::parse(suffix)));
+    }
+    if let [namespace @ .., name, suffix] = path {
+        names.push((ident(namespace, name), Suffix::parse(suffix)));
+    }
+    if let [namespace @ .., name, first, second] = path
+        && let Some(suffix) = Suffix::parse_two(first, second)
+    {
+        names.push((ident(namespace, name), suffix));
+    }
+    names
+}
+
+/// What may not follow a table's name, with the metadata table that may be meant.
+pub fn unknown_suffix(name: &str) -> Error {
+    let kinds = MetadataTableKind::ALL.map(MetadataTableKind::name);
+    match nearest(name, kinds) {
+        Some(near) => Error::not_found(format!(
+            "the table has no metadata table '{name}'; did you mean {near}?"
+        )),
+        None => Error::not_found(format!(
+            "'{name}' is neither a metadata table nor branch_NAME, tag_NAME, snapshot_id_N or at_timestamp_N"
+        )),
+    }
 }
 
 async fn load(located: &Located, ident: &TableIdent) -> Result<Option<Table>> {
@@ -130,6 +199,18 @@ async fn load(located: &Located, ident: &TableIdent) -> Result<Option<Table>> {
 }
 
 async fn missing(located: &Located, ident: &TableIdent) -> Error {
+    // `db.missing.files` is about the table `db.missing`.
+    if let (Some((name, namespace)), Suffix::Metadata(..)) =
+        (ident.namespace.0.split_last(), Suffix::parse(&ident.name))
+        && !namespace.is_empty()
+    {
+        let table = TableIdent::new(Namespace(namespace.to_vec()), name.as_str());
+        return missing_table(located, &table).await;
+    }
+    missing_table(located, ident).await
+}
+
+async fn missing_table(located: &Located, ident: &TableIdent) -> Error {
     let listed = located.entry.catalog.list_tables(&ident.namespace).await;
     let names: Vec<String> = listed.unwrap_or_default().into_iter().map(|t| t.name).collect();
     let near = nearest(&ident.name, names.iter().map(String::as_str));

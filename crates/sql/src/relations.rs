@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use tarn_engine::IcebergTable;
 use tarn_engine::scan::ReadOptions;
+use tarn_engine::{IcebergTable, MetadataTable, MetadataTableKind};
 use tarn_format::catalog::Table;
 use tarn_format::scan::snapshots::SnapshotSelector;
 use tarn_format::spec::snapshot::{Properties, RefKind};
@@ -61,6 +61,16 @@ impl SessionRelations {
         let located = self.session.locate_table(name).await?;
         let found = find_table(&located).await?;
         let full = full_name(&found);
+        if let Suffix::Metadata(kind, suffix) = &found.suffix {
+            let state = State {
+                suffix,
+                version: request.version.clone(),
+                options: &request.options,
+            };
+            let table = metadata_table(found.table, *kind, state, found.entry.caches);
+            let table = table.context("table", full.to_string())?;
+            return Ok(metadata_relation(table, full));
+        }
         let state = State {
             suffix: &found.suffix,
             version: request.version.clone(),
@@ -116,6 +126,41 @@ pub(crate) fn provider(
     let provider = IcebergTable::new(table, selector, caches.clone())?;
     let provider = provider.with_time_zone(settings.time_zone());
     provider.with_read_options(read.options)
+}
+
+/// A metadata table at the state that is wanted.
+///
+/// # Errors
+/// As [`selector`], [`TableRead::parse`] and [`MetadataTable::new`]; `InvalidInput` for a range of snapshots.
+pub(crate) fn metadata_table(
+    table: Table,
+    kind: MetadataTableKind,
+    state: State<'_>,
+    caches: tarn_engine::Caches,
+) -> Result<MetadataTable> {
+    let read = TableRead::parse(state.options, ReadOptions::default())?;
+    if read.options.appended.is_some() {
+        return Err(Error::invalid(format!(
+            "{kind} cannot be read incrementally: leave start-snapshot-id out"
+        )));
+    }
+    let wanted = WantedState {
+        suffix: state.suffix,
+        version: state.version,
+        option: read.state,
+    };
+    let selector = selector(&table.metadata, wanted)?;
+    MetadataTable::new(table, kind, &selector, caches)
+}
+
+/// The relation of a metadata table of the table of this name.
+pub(crate) fn metadata_relation(table: MetadataTable, mut of: Name) -> LoadedRelation {
+    of.0.push(table.kind().name().to_string());
+    LoadedRelation {
+        provider: Arc::new(table),
+        name: of,
+        iceberg: None,
+    }
 }
 
 /// The branch that `spark.wap.branch` makes the current one, once it is there (Java: `SparkReadConf.branch`).

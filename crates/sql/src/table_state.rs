@@ -5,7 +5,7 @@ use tarn_format::spec::snapshot::{MAIN_BRANCH, RefKind};
 use tarn_format::spec::table_metadata::TableMetadata;
 use tarn_format::{Error, Result};
 
-use crate::names::{Suffix, nearest};
+use crate::names::{Suffix, nearest, unknown_suffix};
 use crate::planner::RelationVersion;
 use crate::read_options::StateOption;
 
@@ -54,9 +54,8 @@ fn by_suffix(metadata: &TableMetadata, suffix: &Suffix) -> Result<Option<Snapsho
         Suffix::Tag(name) => named(metadata, name, RefKind::Tag).map(Some),
         Suffix::SnapshotId(id) => Ok(Some(SnapshotSelector::Id(*id))),
         Suffix::AtTimestamp(ms) => Ok(Some(SnapshotSelector::AsOf(*ms))),
-        Suffix::Other(name) => Err(Error::not_found(format!(
-            "'{name}' is neither a metadata table nor branch_NAME, tag_NAME, snapshot_id_N or at_timestamp_N"
-        ))),
+        Suffix::Metadata(kind, _) => Err(Error::invalid(format!("{kind} is no choice of a state"))),
+        Suffix::Other(name) => Err(unknown_suffix(name)),
     }
 }
 

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use tarn_format::spec::schema::Schema;
+use tarn_format::spec::schema::{CaseSensitivity, Schema};
+use tarn_format::spec::types::NestedFieldRef;
 use tarn_format::transform::Transform;
-use tarn_format::{Error, Result};
+use tarn_format::{Error, Result, ResultExt};
 
 use super::namespaces::missing;
 use super::show::shown_properties;
 use super::spark_types::{transform_name, type_name};
-use crate::ast::{Describe, Extended, Name};
-use crate::names::{FoundTable, Suffix, find_table, nearest};
+use crate::ast::{Describe, Extended, Name, PropertyList};
+use crate::names::{FoundTable, Suffix, find_table, nearest, unknown_suffix};
 use crate::output::Output;
+use crate::relations::{State, full_name, metadata_table};
 use crate::session::Session;
 
 /// A row of DESCRIBE.
@@ -37,16 +39,58 @@ async fn table(session: &Session, name: &Name, extended: Extended, column: Optio
     let metadata = &found.table.metadata;
     let schema = match &found.suffix {
         Suffix::None | Suffix::Branch(_) => metadata.current_schema().clone(),
-        Suffix::Other(_) => return Err(Error::unsupported("metadata tables cannot be described yet")),
+        Suffix::Metadata(..) => return describe_metadata_table(session, found, extended, column),
+        Suffix::Other(name) => return Err(unknown_suffix(name)),
         suffix => selected_schema(&found, suffix)?,
     };
     if let Some(column) = column {
-        return describe_column(session, &schema, column);
+        let field = schema.find_field(&column.to_string(), session.settings().case_sensitivity())?;
+        return describe_column(field, column, schema.fields());
     }
-    let mut rows = columns(&schema);
+    let mut rows = columns(schema.fields());
     rows.extend(partitioning(&found, &schema));
     if extended == Extended::Given {
         rows.extend(details(&found));
+    }
+    Output::text(COLUMNS, rows)
+}
+
+fn describe_metadata_table(
+    session: &Session,
+    found: FoundTable,
+    extended: Extended,
+    column: Option<&Name>,
+) -> Result<Output> {
+    let name = full_name(&found);
+    let Suffix::Metadata(kind, suffix) = &found.suffix else {
+        return Err(Error::invalid(format!("{name} is no metadata table")));
+    };
+    let state = State {
+        suffix,
+        version: None,
+        options: &PropertyList::default(),
+    };
+    let table = metadata_table(found.table, *kind, state, found.entry.caches);
+    let table = table.context("table", name.to_string())?;
+    if let Some(column) = column {
+        // Names of readable metrics may hold dots, so only whole columns are looked up.
+        let case = session.settings().case_sensitivity();
+        let same = |f: &&NestedFieldRef| match (case, column.0.as_slice()) {
+            (CaseSensitivity::Sensitive, [name]) => f.name == *name,
+            (CaseSensitivity::Insensitive, [name]) => f.name.to_lowercase() == name.to_lowercase(),
+            _ => false,
+        };
+        return describe_column(table.fields().iter().find(same), column, table.fields());
+    }
+    let mut rows = columns(table.fields());
+    if extended == Extended::Given {
+        rows.extend([
+            row("", "", ""),
+            row("# Detailed Table Information", "", ""),
+            row("Name", format!("{name}.{}", table.kind()), ""),
+            row("Type", "MANAGED", ""),
+            row("Provider", "iceberg", ""),
+        ]);
     }
     Output::text(COLUMNS, rows)
 }
@@ -62,9 +106,8 @@ fn selected_schema(found: &FoundTable, suffix: &Suffix) -> Result<std::sync::Arc
     Ok(selector.select(&found.table.metadata)?.schema)
 }
 
-fn columns(schema: &Schema) -> Vec<Row> {
-    let rows = schema
-        .fields()
+fn columns(fields: &[NestedFieldRef]) -> Vec<Row> {
+    let rows = fields
         .iter()
         .map(|f| [Some(f.name.clone()), Some(type_name(&f.field_type)), f.doc.clone()]);
     rows.collect()
@@ -124,10 +167,10 @@ fn details(found: &FoundTable) -> Vec<Row> {
     ]
 }
 
-fn describe_column(session: &Session, schema: &Schema, column: &Name) -> Result<Output> {
-    let name = column.to_string();
-    let Some(field) = schema.find_field(&name, session.settings().case_sensitivity())? else {
-        let near = nearest(&name, schema.fields().iter().map(|f| f.name.as_str()));
+fn describe_column(field: Option<&NestedFieldRef>, column: &Name, fields: &[NestedFieldRef]) -> Result<Output> {
+    let Some(field) = field else {
+        let name = column.to_string();
+        let near = nearest(&name, fields.iter().map(|f| f.name.as_str()));
         let hint = near.map(|n| format!("; did you mean {n}?")).unwrap_or_default();
         return Err(Error::invalid(format!("column '{name}' not found{hint}")));
     };

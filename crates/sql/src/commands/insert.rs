@@ -16,7 +16,7 @@ use tarn_format::{Error, ErrorKind, Result, ResultExt};
 use super::query::plan_context;
 use crate::ast::{Insert, InsertTarget};
 use crate::error::from_engine;
-use crate::names::{FoundTable, Suffix, find_table, nearest};
+use crate::names::{FoundTable, Suffix, find_table, nearest, unknown_suffix};
 use crate::output::{Output, WriteReport};
 use crate::planner::plan_query;
 use crate::relations::full_name;
@@ -86,9 +86,10 @@ fn branch(found: &FoundTable) -> Result<Option<String>> {
         Suffix::SnapshotId(_) | Suffix::AtTimestamp(_) => Err(Error::invalid(
             "a past state cannot be written to: use the table or a branch",
         )),
-        Suffix::Other(name) => Err(Error::invalid(format!(
-            "'{name}' is no branch: metadata tables cannot be written to"
+        Suffix::Metadata(kind, _) => Err(Error::invalid(format!(
+            "{kind} is a metadata table, which cannot be written to"
         ))),
+        Suffix::Other(name) => Err(unknown_suffix(name)),
     }
 }
 

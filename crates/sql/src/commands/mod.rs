@@ -14,6 +14,7 @@ use tarn_format::{ErrorKind, Result};
 
 pub(crate) use self::query::plan_context;
 use crate::ast::{self, IfExists, Statement};
+use crate::names::refuse_metadata_table;
 use crate::output::Output;
 use crate::session::Session;
 
@@ -59,7 +60,11 @@ async fn drop_table(session: &Session, name: &ast::Name, if_exists: IfExists, pu
         ast::Purge::Given => Purge::Delete,
         ast::Purge::Absent => Purge::Keep,
     };
-    match located.entry.catalog.drop_table(&ident, purge).await {
+    let dropped = located.entry.catalog.drop_table(&ident, purge).await;
+    if dropped.as_ref().is_err_and(|e| e.kind() == ErrorKind::NotFound) {
+        refuse_metadata_table(&located).await?;
+    }
+    match dropped {
         Ok(()) => Ok(Output::Done(format!("dropped table {}.{ident}", located.catalog_name))),
         Err(e) if e.kind() == ErrorKind::NotFound && if_exists == IfExists::Given => Ok(Output::Done(format!(
             "no table {}.{ident}, nothing dropped",

@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use tarn_engine::MetadataTableKind;
 use tarn_engine::static_table::open_static_table;
 use tarn_format::io::FileIo;
 use tarn_format::io::location::Location;
@@ -14,7 +15,7 @@ use crate::ast::Name;
 use crate::names::Suffix;
 use crate::planner::{LoadedRelation, RelationRequest, RelationSource};
 use crate::read_options;
-use crate::relations::{State, provider};
+use crate::relations::{State, metadata_relation, metadata_table, provider};
 use crate::session::Session;
 
 /// The option that says which beginnings of recorded locations lie elsewhere now.
@@ -62,7 +63,8 @@ pub(super) async fn open(
     prefixes: &[(String, String)],
     request: RelationRequest,
 ) -> Result<LoadedRelation> {
-    let location = absolute(path)?;
+    let (table_path, kind) = split_metadata_table(path);
+    let location = absolute(table_path)?;
     let table = open_static_table(FileIo::builder, &location, prefixes).await;
     let table = table.context("table", path)?;
     let name = Name(vec![table.ident.name.clone()]);
@@ -71,12 +73,26 @@ pub(super) async fn open(
         version: request.version,
         options: &request.options,
     };
+    if let Some(kind) = kind {
+        let table = metadata_table(table, kind, state, session.path_caches().clone()).context("table", path)?;
+        return Ok(metadata_relation(table, name));
+    }
     let provider = provider(session, table, state, session.path_caches()).context("table", path)?;
     Ok(LoadedRelation {
         provider: Arc::new(provider.clone()),
         name,
         iceberg: Some(provider),
     })
+}
+
+/// The path of a table, and the metadata table that may follow a `#`: `/warehouse/t#files`.
+pub(super) fn split_metadata_table(path: &str) -> (&str, Option<MetadataTableKind>) {
+    match path.rsplit_once('#') {
+        Some((table, name)) if MetadataTableKind::from_name(name).is_some() => {
+            (table, MetadataTableKind::from_name(name))
+        }
+        _ => (path, None),
+    }
 }
 
 /// Local paths are those of the working directory, without `.` and `..`; other locations stay.

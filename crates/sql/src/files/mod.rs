@@ -61,6 +61,7 @@ pub(crate) async fn open(session: &Session, path: &str, request: RelationRequest
     }
     let format = match PathFormat::of_file(path) {
         Some(format) => format,
+        None if iceberg_path::split_metadata_table(path).1.is_some() => PathFormat::Iceberg,
         None => {
             let state = plan_context(session).state;
             let contents = look_into(&state, path).await.map_err(|e| with_near_path(e, path))?;

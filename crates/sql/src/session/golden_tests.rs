@@ -11,11 +11,12 @@ use crate::planner::tests::render;
 
 /// Records passed at least, by folder: a change may raise these, never lower them.
 const AT_LEAST: &[(&str, usize)] = &[
-    ("ddl", 365),
+    ("ddl", 380),
     ("functions", 66),
-    ("insert", 404),
-    ("select", 647),
-    ("timetravel", 61),
+    ("insert", 426),
+    ("metadata", 163),
+    ("select", 650),
+    ("timetravel", 90),
 ];
 
 #[derive(Debug, Default)]
