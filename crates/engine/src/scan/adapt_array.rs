@@ -28,7 +28,8 @@ pub(crate) fn adapt(array: &ArrayRef, from: &Field, to: &Field, schema: &Schema)
     if array.data_type() == to.data_type() {
         return Ok(Arc::clone(array));
     }
-    match (array.data_type(), to.data_type()) {
+    // The field's own type, not the array's: a file without ids got them from the name mapping.
+    match (from.data_type(), to.data_type()) {
         (DataType::Struct(file), DataType::Struct(table)) => {
             let array = array.as_struct();
             let columns: Result<Vec<ArrayRef>> = table.iter().map(|t| child(array, file, t, schema)).collect();

@@ -34,6 +34,19 @@ fn schema() -> Schema {
     Schema::new(0, StructType::new(columns), vec![]).unwrap()
 }
 
+/// A file without ids: they come with the field, from the name mapping, and are not in the array's type.
+#[test]
+fn ids_are_those_of_the_field() {
+    let schema = schema();
+    let without: Fields = vec![Field::new("k", DataType::Int32, true)].into();
+    let values: Vec<ArrayRef> = vec![Arc::new(Int32Array::from(vec![5]))];
+    let array: ArrayRef = Arc::new(StructArray::new(without, values, None));
+    let from = DataType::Struct(vec![with_id("k", DataType::Int32, 2)].into());
+    let to = field_to_arrow(schema.field_by_id(1).unwrap());
+    let adapted = adapt(&array, &with_id("s", from, 1), &to, &schema).unwrap();
+    assert_eq!(adapted.as_struct().column(0).as_primitive::<Int64Type>().value(0), 5);
+}
+
 #[test]
 fn children_go_by_id_and_missing_ones_get_their_default() {
     let schema = schema();
