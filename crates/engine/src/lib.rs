@@ -14,6 +14,3 @@ pub mod write;
 pub use caches::Caches;
 pub use inspect::{MetadataTable, MetadataTableKind};
 pub use provider::IcebergTable;
-
-#[cfg(test)]
-mod fixture_tests;
