@@ -120,10 +120,21 @@ pub enum ExplainMode {
 pub struct Insert {
     /// The table or branch.
     pub table: Name,
+    /// PARTITION (…)
+    pub partition: Vec<PartitionValue>,
     /// Where values go.
     pub target: InsertTarget,
     /// Where they come from.
     pub source: Box<Query>,
+}
+
+/// A column in PARTITION (…).
+#[derive(Debug, Clone, PartialEq)]
+pub struct PartitionValue {
+    /// The column.
+    pub column: String,
+    /// Its value in all rows; `None`: the query gives it.
+    pub value: Option<Expr>,
 }
 
 /// Which columns the values of an INSERT are for.

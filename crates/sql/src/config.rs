@@ -106,6 +106,11 @@ impl Settings {
         self.values.get(key).map(String::as_str).or(default)
     }
 
+    /// The values that were set.
+    pub fn values(&self) -> &BTreeMap<String, String> {
+        &self.values
+    }
+
     /// All values, defaults of known settings included. Secrets are shown as stars.
     pub fn shown(&self) -> Vec<(String, String)> {
         let mut all: BTreeMap<String, String> = KNOWN

@@ -36,6 +36,8 @@ pub struct WriteReport {
     pub snapshot_id: Option<i64>,
     /// How long it took.
     pub duration: Duration,
+    /// What the user should look at, a line each.
+    pub warnings: Vec<String>,
 }
 
 impl std::fmt::Display for WriteReport {
@@ -48,7 +50,8 @@ impl std::fmt::Display for WriteReport {
         if let Some(id) = self.snapshot_id {
             write!(f, ", snapshot {id}")?;
         }
-        write!(f, ", {:.2} s", self.duration.as_secs_f64())
+        write!(f, ", {:.2} s", self.duration.as_secs_f64())?;
+        self.warnings.iter().try_for_each(|w| write!(f, "; warning: {w}"))
     }
 }
 
@@ -142,6 +145,7 @@ mod tests {
             bytes: 1_229,
             snapshot_id: Some(7),
             duration: Duration::from_millis(54),
+            warnings: Vec::new(),
         };
         assert_eq!(
             report.to_string(),
@@ -152,9 +156,10 @@ mod tests {
             files: 0,
             bytes: 0,
             snapshot_id: None,
+            warnings: vec!["look".to_string()],
             ..report
         };
-        assert_eq!(nothing.to_string(), "INSERT 0 rows in 0 files, 0.05 s");
+        assert_eq!(nothing.to_string(), "INSERT 0 rows in 0 files, 0.05 s; warning: look");
         assert_eq!(
             [size(0), size(1023), size(1024), size(u64::MAX)],
             ["0 B", "1023 B", "1.0 KiB", "16.0 EiB"]

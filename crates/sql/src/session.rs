@@ -288,4 +288,4 @@ mod golden_tests;
 #[cfg(test)]
 mod query_tests;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

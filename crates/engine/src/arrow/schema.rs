@@ -22,6 +22,9 @@ pub const FIELD_ID_KEY: &str = "PARQUET:field_id";
 /// Key of Arrow's extension type name in field metadata.
 const EXTENSION_NAME_KEY: &str = "ARROW:extension:name";
 
+/// Key of a column's comment in field metadata, as Spark has it.
+pub const COMMENT_KEY: &str = "comment";
+
 /// The zone of `timestamptz` in Arrow.
 pub const UTC: &str = "UTC";
 
@@ -60,6 +63,9 @@ pub fn field_id(field: &Field) -> Option<FieldId> {
 
 fn field(nested: &NestedField, depth: Depth) -> FieldRef {
     let mut metadata = HashMap::from([(FIELD_ID_KEY.to_string(), nested.id.to_string())]);
+    if let Some(comment) = &nested.doc {
+        metadata.insert(COMMENT_KEY.to_string(), comment.clone());
+    }
     match &nested.field_type {
         Type::Primitive(PrimitiveType::Uuid) => {
             metadata.insert(EXTENSION_NAME_KEY.to_string(), "arrow.uuid".to_string());
@@ -141,11 +147,13 @@ impl Ids {
     fn field(&mut self, arrow: &Field, name: &str) -> Result<NestedFieldRef> {
         let id = self.next();
         let field_type = self.field_type(arrow, name)?;
-        Ok(Arc::new(if arrow.is_nullable() {
+        let mut field = if arrow.is_nullable() {
             NestedField::optional(id, name, field_type)
         } else {
             NestedField::required(id, name, field_type)
-        }))
+        };
+        field.doc = arrow.metadata().get(COMMENT_KEY).cloned();
+        Ok(Arc::new(field))
     }
 
     fn field_type(&mut self, arrow: &Field, name: &str) -> Result<Type> {

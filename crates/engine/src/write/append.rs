@@ -11,6 +11,7 @@ use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, Partitio
 use tarn_format::catalog::{Catalog, Table, TableIdent};
 use tarn_format::commit::CommitOptions;
 use tarn_format::spec::snapshot::{MAIN_BRANCH, RefKind};
+use tarn_format::update::TableUpdate;
 use tarn_format::{Error, ResultExt};
 
 use super::append_exec::AppendExec;
@@ -26,12 +27,23 @@ pub struct WriteTarget {
     /// The table as loaded; its current schema, spec and order are written with. A table that
     /// [`Catalog::stage_table`] made is created with the rows, as one commit.
     pub table: Table,
+    /// The table that this one takes the place of, in the commit that adds the rows; `None` where nothing is replaced.
+    pub replaces: Option<Replaced>,
     /// The branch that is written to; `None` is `main`.
     pub branch: Option<String>,
     /// How files are written.
     pub options: WriteOptions,
     /// How the commit is made.
     pub commit: CommitOptions,
+}
+
+/// A table that is replaced by what is written (REPLACE TABLE … AS SELECT).
+#[derive(Debug, Clone)]
+pub struct Replaced {
+    /// The table as it was.
+    pub table: Table,
+    /// What makes it the new one, as `tarn_format::update::replace::replacement` gives it.
+    pub updates: Vec<TableUpdate>,
 }
 
 impl WriteTarget {
@@ -45,6 +57,7 @@ impl WriteTarget {
         Ok(WriteTarget {
             catalog,
             table,
+            replaces: None,
             branch: None,
             options,
             commit: CommitOptions::default(),

@@ -235,9 +235,10 @@ impl AppendExec {
             let change = change(&target, files);
             let table = &target.table;
             // A staged table, as CREATE TABLE AS SELECT has it, comes into being with its rows.
-            let transaction = match table.metadata_location {
-                None => Transaction::create(table.clone()),
-                Some(_) => Transaction::of(table),
+            let transaction = match (&target.replaces, &table.metadata_location) {
+                (Some(replaced), _) => Transaction::replace(replaced.table.clone(), replaced.updates.clone()),
+                (None, None) => Transaction::create(table.clone()),
+                (None, Some(_)) => Transaction::of(table),
             };
             let transaction = transaction.change(change);
             let outcome = transaction.commit(target.catalog.as_ref(), &target.commit).await;

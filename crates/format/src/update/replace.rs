@@ -20,7 +20,7 @@ use crate::transform::Transform;
 /// The location stays unless `creation` gives one; the format version stays unless the properties ask for a higher one.
 ///
 /// # Errors
-/// `InvalidInput` when spec, order or identifier fields don't fit the schema, `Unsupported` for an unknown version.
+/// `InvalidInput` when spec, order or identifier fields don't fit the schema, `Unsupported` for an upcoming version.
 pub fn replacement(base: &TableMetadata, creation: &TableCreation) -> Result<TableChange> {
     let mut updates = Vec::new();
     if let Some(text) = creation.properties.get(FORMAT_VERSION) {

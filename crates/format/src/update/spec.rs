@@ -342,6 +342,16 @@ fn named<'a>(spec: &'a PartitionSpec, name: &str) -> Result<&'a PartitionField> 
     field.ok_or_else(|| Error::invalid(format!("partition field '{name}' does not exist")))
 }
 
+/// What a field of a new table's spec is called: unlike in later specs, widths are no part of it (Java:
+/// `PartitionSpec.Builder`).
+pub fn name_of_new_table(column: &str, transform: &Transform) -> String {
+    match transform {
+        Transform::Bucket(_) => format!("{column}_bucket"),
+        Transform::Truncate(_) => format!("{column}_trunc"),
+        other => default_name(column, other),
+    }
+}
+
 /// What a field is called when nobody names it (Java: `PartitionNameGenerator`).
 pub fn default_name(column: &str, transform: &Transform) -> String {
     match transform {

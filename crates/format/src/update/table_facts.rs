@@ -10,7 +10,7 @@ use crate::spec::table_metadata::{FormatVersion, PartitionStatisticsFile, Statis
 /// Sets and removes properties (Java: `UpdateProperties`). Setting `format-version` upgrades the table instead.
 ///
 /// # Errors
-/// `InvalidInput` when a property is both set and removed or is reserved, `Unsupported` for an unknown format version.
+/// `InvalidInput` when a property is both set and removed or is reserved, `Unsupported` for an upcoming format version.
 pub fn change_properties(base: &TableMetadata, set: Properties, removed: Vec<String>) -> Result<TableChange> {
     if let Some(key) = removed.iter().find(|key| set.contains_key(*key)) {
         return Err(Error::invalid(format!("property '{key}' is both set and removed")));

@@ -1,82 +1,198 @@
-//! CREATE TABLE without a query.
+//! CREATE TABLE, REPLACE TABLE and CREATE OR REPLACE TABLE.
 
 use std::sync::Arc;
 
-use tarn_format::catalog::TableCreation;
-use tarn_format::spec::partition::{PARTITION_FIELD_ID_START, PartitionField, PartitionSpec};
+use tarn_engine::write::Replaced;
+use tarn_format::catalog::{Table, TableCreation};
+use tarn_format::commit::{CommitOptions, Transaction};
 use tarn_format::spec::schema::{CaseSensitivity, Schema};
-use tarn_format::spec::snapshot::Properties;
 use tarn_format::spec::table_metadata::FormatVersion;
-use tarn_format::spec::types::{NestedFieldRef, StructType};
-use tarn_format::update::spec::default_name;
+use tarn_format::spec::types::{NestedField, NestedFieldRef, StructType};
+use tarn_format::update::MetadataBuilder;
+use tarn_format::update::replace::replacement;
 use tarn_format::{Error, ErrorKind, Result, ResultExt};
 
-use crate::ast::{ColumnDef, CreateMode, CreateTable, PartitionTerm};
-use crate::output::Output;
+use super::column_defaults::default_value;
+use super::create_table_as;
+use super::partitioning::partition_spec;
+use super::query::plan_context;
+use super::table_properties::{creation_properties, done, warnings};
+use super::write_plan::WritePlan;
+use crate::ast::{ColumnDef, CreateMode, CreateTable};
+use crate::names::Located;
+use crate::output::{Output, WriteReport};
 use crate::session::Session;
 
-/// Runs CREATE TABLE.
+/// What stands where the new table goes.
+pub(crate) enum Place {
+    /// Nothing.
+    New,
+    /// A table that is replaced.
+    Existing(Table),
+}
+
+/// Runs CREATE TABLE, REPLACE TABLE and CREATE OR REPLACE TABLE, with a query or without.
 pub(crate) async fn create_table(session: &Session, create: &CreateTable) -> Result<Output> {
-    if create.query.is_some() || matches!(create.mode, CreateMode::CreateOrReplace | CreateMode::Replace) {
-        return Err(Error::unsupported(
-            "CREATE TABLE … AS SELECT and REPLACE TABLE are not supported yet",
-        ));
-    }
     let located = session.locate_table(&create.name).await?;
-    let ident = located.ident()?;
-    let name = format!("{}.{ident}", located.catalog_name);
-    let case = session.settings().case_sensitivity();
-    let creation = creation(create, case).context("table", name.as_str())?;
-    session.make_implied_namespace(&located).await?;
-    match located.entry.catalog.create_table(&ident, creation).await {
-        Ok(_) => Ok(Output::Done(format!("created table {name}"))),
+    let name = format!("{}.{}", located.catalog_name, located.ident()?);
+    let Some(place) = place(&located, create.mode).await? else {
+        return Ok(exists_already(&name));
+    };
+    let warnings = warnings(create.properties.iter().map(|(key, _)| key.as_str()));
+    let output = match &create.query {
+        Some(query) => {
+            let statement = match place {
+                Place::New => "CREATE TABLE",
+                Place::Existing(_) => "REPLACE TABLE",
+            };
+            session.make_implied_namespace(&located).await?;
+            let plan = create_table_as::plan(session, create, query, &located, place).await?;
+            plan.run(statement).await
+        }
+        None => without_query(session, create, &located, place)
+            .await
+            .map(|verb| Output::Done(format!("{verb} table {name}"))),
+    };
+    match output {
+        Ok(Output::Written(report)) => Ok(Output::Written(WriteReport { warnings, ..report })),
+        Ok(Output::Done(line)) => Ok(done(line, &warnings)),
+        Ok(rows) => Ok(rows),
+        // Another session was faster.
         Err(e) if e.kind() == ErrorKind::AlreadyExists && create.mode == CreateMode::CreateIfNotExists => {
-            Ok(Output::Done(format!("table {name} exists already, nothing created")))
+            Ok(exists_already(&name))
         }
         Err(e) => Err(e),
     }
 }
 
-/// What the statement asks of a new table.
+fn exists_already(name: &str) -> Output {
+    Output::Done(format!("table {name} exists already, nothing created"))
+}
+
+/// Plans CREATE TABLE … AS SELECT, for EXPLAIN.
 ///
 /// # Errors
-/// `InvalidInput` for clauses that contradict each other, `Unsupported` for other table formats.
-pub(crate) fn creation(create: &CreateTable, case: CaseSensitivity) -> Result<TableCreation> {
-    if let Some(provider) = &create.provider
-        && !provider.eq_ignore_ascii_case("iceberg")
-    {
-        return Err(Error::unsupported(format!(
-            "USING {provider}: only iceberg tables can be created"
-        )));
+/// `InvalidInput` for a statement without a query; those of planning.
+pub(crate) async fn plan(session: &Session, create: &CreateTable) -> Result<WritePlan> {
+    let Some(query) = &create.query else {
+        return Err(Error::invalid("CREATE TABLE without a query has no plan to explain"));
+    };
+    let located = session.locate_table(&create.name).await?;
+    let place = place(&located, create.mode).await?.unwrap_or(Place::New);
+    create_table_as::plan(session, create, query, &located, place).await
+}
+
+/// Where the table goes; `None` when IF NOT EXISTS finds one.
+async fn place(located: &Located, mode: CreateMode) -> Result<Option<Place>> {
+    let ident = located.ident()?;
+    let catalog = &located.entry.catalog;
+    match mode {
+        CreateMode::Create | CreateMode::CreateIfNotExists => {
+            let exists = catalog.table_exists(&ident).await?;
+            match mode {
+                CreateMode::CreateIfNotExists if exists => Ok(None),
+                _ if exists => Err(Error::new(
+                    ErrorKind::AlreadyExists,
+                    format!("table {}.{ident} exists already", located.catalog_name),
+                )),
+                _ => Ok(Some(Place::New)),
+            }
+        }
+        CreateMode::CreateOrReplace | CreateMode::Replace => match catalog.load_table(&ident).await {
+            Ok(table) => Ok(Some(Place::Existing(table))),
+            Err(e) if e.kind() == ErrorKind::NotFound && mode == CreateMode::CreateOrReplace => Ok(Some(Place::New)),
+            Err(e) if e.kind() == ErrorKind::NotFound => Err(Error::not_found(format!(
+                "table {}.{ident} does not exist: CREATE OR REPLACE TABLE makes it",
+                located.catalog_name
+            ))),
+            Err(e) => Err(e),
+        },
     }
-    if create.columns.iter().any(|c| c.default.is_some()) {
-        return Err(Error::unsupported("DEFAULT values are not supported yet"));
+}
+
+/// Says what was done to the table.
+async fn without_query(
+    session: &Session,
+    create: &CreateTable,
+    located: &Located,
+    place: Place,
+) -> Result<&'static str> {
+    let ident = located.ident()?;
+    let name = format!("{}.{ident}", located.catalog_name);
+    let case = session.settings().case_sensitivity();
+    let columns = columns(session, create, case).context("table", name.as_str())?;
+    let creation = creation(create, columns, case).context("table", name.as_str())?;
+    let catalog = &located.entry.catalog;
+    match place {
+        Place::New => {
+            session.make_implied_namespace(located).await?;
+            catalog.create_table(&ident, creation).await.map(|_| "created")
+        }
+        Place::Existing(table) => {
+            let (_, replaced) = replace(table, &creation).context("table", name.as_str())?;
+            let transaction = Transaction::replace(replaced.table, replaced.updates);
+            let outcome = transaction.commit(catalog.as_ref(), &CommitOptions::default()).await;
+            outcome.context("table", name).map(|_| "replaced")
+        }
     }
-    let schema = schema(create, case)?;
-    let partition_spec = partition_spec(&create.partitioning, &schema, case)?;
-    let mut properties: Properties = create.properties.iter().cloned().collect();
-    if let Some(comment) = &create.comment {
-        properties.insert("comment".to_string(), comment.clone());
-    }
+}
+
+/// What the statement asks of a new table with these columns.
+///
+/// # Errors
+/// `InvalidInput` for clauses that contradict each other, or that the columns cannot meet.
+pub(crate) fn creation(create: &CreateTable, columns: StructType, case: CaseSensitivity) -> Result<TableCreation> {
+    let schema = Schema::new(0, columns, Vec::new())?;
     Ok(TableCreation {
+        partition_spec: Some(partition_spec(&create.partitioning, &schema, case)?),
         schema,
-        partition_spec: Some(partition_spec),
         sort_order: None,
         location: create.location.clone(),
-        properties,
+        properties: creation_properties(create)?,
         format_version: FormatVersion::V2,
     })
 }
 
-fn schema(create: &CreateTable, case: CaseSensitivity) -> Result<Schema> {
+/// The table that `creation` makes of an existing one, and what replaces the one by the other.
+///
+/// # Errors
+/// `InvalidInput` and `Unsupported` for what a table cannot become, such as one of a lower format version.
+pub(crate) fn replace(table: Table, creation: &TableCreation) -> Result<(Table, Replaced)> {
+    let (updates, _) = replacement(&table.metadata, creation)?;
+    let mut builder = MetadataBuilder::from_metadata(Arc::clone(&table.metadata), table.metadata_location.as_deref());
+    builder.apply_all(&updates)?;
+    let after = Table {
+        metadata: Arc::new(builder.build(table.metadata.last_updated_ms)?),
+        ..table.clone()
+    };
+    Ok((after, Replaced { table, updates }))
+}
+
+/// The columns of the statement, those that PARTITIONED BY declares at the end.
+fn columns(session: &Session, create: &CreateTable, case: CaseSensitivity) -> Result<StructType> {
     let declared = create.partitioning.iter().filter_map(|t| t.declared.as_ref());
     let columns: Vec<&ColumnDef> = create.columns.iter().chain(declared).collect();
     let mut next_id = 0;
-    let fields: Vec<NestedFieldRef> = columns.iter().map(|c| Arc::new(c.to_iceberg(&mut next_id))).collect();
+    let mut fields: Vec<NestedFieldRef> = Vec::with_capacity(columns.len());
+    for column in columns {
+        let mut field = column.to_iceberg(&mut next_id);
+        set_default(session, column, &mut field)?;
+        fields.push(Arc::new(field));
+    }
     if case == CaseSensitivity::Insensitive {
         refuse_duplicates(&fields)?;
     }
-    Schema::new(0, StructType { fields }, Vec::new())
+    Ok(StructType { fields })
+}
+
+/// A new column reads as its default in rows that were there before it, and is written as it where none is given.
+fn set_default(session: &Session, column: &ColumnDef, field: &mut NestedField) -> Result<()> {
+    if let Some(default) = &column.default {
+        let value = default_value(&plan_context(session), default, field)?;
+        field.initial_default.clone_from(&value);
+        field.write_default = value;
+    }
+    Ok(())
 }
 
 /// Names that differ only in case could not be told apart afterwards.
@@ -92,40 +208,5 @@ pub(crate) fn refuse_duplicates(fields: &[NestedFieldRef]) -> Result<()> {
     Ok(())
 }
 
-/// The spec that PARTITIONED BY describes. One column may be there once only, as in Spark.
-///
-/// # Errors
-/// `InvalidInput` for unknown columns, and transforms that don't fit or contradict each other.
-pub(crate) fn partition_spec(terms: &[PartitionTerm], schema: &Schema, case: CaseSensitivity) -> Result<PartitionSpec> {
-    let mut spec = PartitionSpec::default();
-    for term in terms {
-        let name = term.column.to_string();
-        let Some(source) = schema.find_field(&name, case)? else {
-            return Err(Error::invalid(format!(
-                "partition column '{name}' is not a column of the table"
-            )));
-        };
-        let Some(primitive) = source.field_type.as_primitive() else {
-            return Err(Error::invalid(format!(
-                "column '{name}' of type {} cannot partition a table",
-                source.field_type
-            )));
-        };
-        term.transform.result_type(primitive)?;
-        if spec.fields.iter().any(|f| f.source_id() == Some(source.id)) {
-            return Err(Error::invalid(format!(
-                "column '{name}' occurs twice in PARTITIONED BY"
-            )));
-        }
-        let full_name = schema.full_name(source.id).unwrap_or(&name);
-        let ordinal = i32::try_from(spec.fields.len()).unwrap_or(i32::MAX);
-        spec.fields.push(PartitionField {
-            source_ids: vec![source.id],
-            field_id: PARTITION_FIELD_ID_START.saturating_add(ordinal),
-            name: default_name(full_name, &term.transform),
-            transform: term.transform.clone(),
-            extra: Default::default(),
-        });
-    }
-    Ok(spec)
-}
+#[cfg(test)]
+mod tests;

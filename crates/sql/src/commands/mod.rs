@@ -1,20 +1,25 @@
 //! Statements other than queries, a file for each kind.
 
+mod column_defaults;
 mod create_table;
+mod create_table_as;
 mod describe;
+mod drop_table;
 mod insert;
+mod insert_columns;
 mod namespaces;
+mod partitioning;
 mod query;
 mod settings;
 mod show;
 mod spark_types;
+mod table_properties;
+mod write_plan;
 
-use tarn_format::catalog::Purge;
-use tarn_format::{ErrorKind, Result};
+use tarn_format::Result;
 
 pub(crate) use self::query::plan_context;
-use crate::ast::{self, IfExists, Statement};
-use crate::names::refuse_metadata_table;
+use crate::ast::Statement;
 use crate::output::Output;
 use crate::session::Session;
 
@@ -22,7 +27,9 @@ use crate::session::Session;
 pub(crate) async fn run(session: &Session, statement: &Statement) -> Result<Output> {
     match statement {
         Statement::CreateTable(create) => create_table::create_table(session, create).await,
-        Statement::DropTable { name, if_exists, purge } => drop_table(session, name, *if_exists, *purge).await,
+        Statement::DropTable { name, if_exists, purge } => {
+            drop_table::drop_table(session, name, *if_exists, *purge).await
+        }
         Statement::CreateNamespace {
             name,
             if_not_exists,
@@ -50,26 +57,5 @@ pub(crate) async fn run(session: &Session, statement: &Statement) -> Result<Outp
         Statement::Query(query) => query::query(session, query).await,
         Statement::Explain { mode, statement } => query::explain(session, *mode, statement).await,
         Statement::Insert(insert) => insert::insert(session, insert).await,
-    }
-}
-
-async fn drop_table(session: &Session, name: &ast::Name, if_exists: IfExists, purge: ast::Purge) -> Result<Output> {
-    let located = session.locate_table(name).await?;
-    let ident = located.ident()?;
-    let purge = match purge {
-        ast::Purge::Given => Purge::Delete,
-        ast::Purge::Absent => Purge::Keep,
-    };
-    let dropped = located.entry.catalog.drop_table(&ident, purge).await;
-    if dropped.as_ref().is_err_and(|e| e.kind() == ErrorKind::NotFound) {
-        refuse_metadata_table(&located).await?;
-    }
-    match dropped {
-        Ok(()) => Ok(Output::Done(format!("dropped table {}.{ident}", located.catalog_name))),
-        Err(e) if e.kind() == ErrorKind::NotFound && if_exists == IfExists::Given => Ok(Output::Done(format!(
-            "no table {}.{ident}, nothing dropped",
-            located.catalog_name
-        ))),
-        Err(e) => Err(e),
     }
 }

@@ -7,7 +7,7 @@ use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::Query;
 use tarn_format::{Error, Result};
 
-use super::insert;
+use super::{create_table, insert};
 use crate::ast::{ExplainMode, Statement};
 use crate::error::from_engine;
 use crate::output::Output;
@@ -60,13 +60,18 @@ pub(crate) async fn explain(session: &Session, mode: ExplainMode, statement: &St
             let explained = explained.and_then(LogicalPlanBuilder::build).map_err(from_engine)?;
             return execute(context, explained).await;
         }
-        Statement::Insert(_) if mode == ExplainMode::Analyze => {
+        Statement::Insert(_) | Statement::CreateTable(_) if mode == ExplainMode::Analyze => {
             return Err(Error::unsupported(
                 "EXPLAIN ANALYZE of a write would run it: use EXPLAIN",
             ));
         }
         Statement::Insert(statement) => insert::plan(session, statement).await?,
-        _ => return Err(Error::invalid("only queries and INSERT can be explained")),
+        Statement::CreateTable(statement) => create_table::plan(session, statement).await?,
+        _ => {
+            return Err(Error::invalid(
+                "only queries, INSERT and CREATE TABLE … AS SELECT can be explained",
+            ));
+        }
     };
     let text = datafusion::physical_plan::displayable(plan.plan.as_ref())
         .indent(false)

@@ -7,6 +7,8 @@ mod transform_arguments;
 mod transforms;
 mod version;
 
+pub(crate) use timestamp_text::timestamps_as_text;
+
 use std::sync::Arc;
 
 use datafusion::execution::SessionStateBuilder;

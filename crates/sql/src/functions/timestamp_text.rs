@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, AsArray, StringViewBuilder};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, StringViewBuilder};
+use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, TimeUnit, TimestampMicrosecondType};
 use datafusion::common::cast::as_string_view_array;
 use datafusion::common::exec_err;
@@ -40,40 +41,44 @@ impl ScalarUDFImpl for TimestampText {
         let Some(value) = args.args.first() else {
             return exec_err!("timestamp_text takes a timestamp");
         };
-        let DataType::Timestamp(_, zone) = value.data_type() else {
+        if !matches!(value.data_type(), DataType::Timestamp(..)) {
             return exec_err!("timestamp_text takes a timestamp, not {}", value.data_type());
-        };
-        // The local time is a timestamp without a zone.
-        let local = match zone {
-            Some(_) => value.cast_to(&DataType::Timestamp(TimeUnit::Microsecond, None), None)?,
-            None => value.clone(),
-        };
-        let is_scalar = matches!(value, ColumnarValue::Scalar(_));
-        let array = local.cast_to(&DataType::Timestamp(TimeUnit::Microsecond, None), None)?;
-        let array = array.into_array(args.number_rows)?;
-        let micros = array.as_primitive::<TimestampMicrosecondType>();
-        let mut out = StringViewBuilder::with_capacity(array.len());
-        for i in 0..micros.len() {
-            let time = if micros.is_null(i) {
-                None
-            } else {
-                micros.value_as_datetime(i)
-            };
-            match time {
-                None => out.append_null(),
-                Some(time) => {
-                    let text = time.format("%Y-%m-%d %H:%M:%S%.6f").to_string();
-                    let text = text.trim_end_matches('0').trim_end_matches('.');
-                    out.append_value(text);
-                }
-            }
         }
-        let out = out.finish();
+        let is_scalar = matches!(value, ColumnarValue::Scalar(_));
+        let array = value.to_array(args.number_rows)?;
+        let out = timestamps_as_text(&array)?;
         if is_scalar && out.len() == 1 {
             let text = as_string_view_array(&out)?;
             let value = (!text.is_null(0)).then(|| text.value(0).to_string());
             return Ok(ColumnarValue::Scalar(datafusion::common::ScalarValue::Utf8View(value)));
         }
-        Ok(ColumnarValue::Array(Arc::new(out)))
+        Ok(ColumnarValue::Array(out))
     }
+}
+
+/// Timestamps as text.
+///
+/// # Errors
+/// For arrays of other types.
+pub(crate) fn timestamps_as_text(array: &ArrayRef) -> Result<ArrayRef> {
+    // The local time is a timestamp without a zone.
+    let local = cast(array, &DataType::Timestamp(TimeUnit::Microsecond, None))?;
+    let micros = local.as_primitive::<TimestampMicrosecondType>();
+    let mut out = StringViewBuilder::with_capacity(micros.len());
+    for i in 0..micros.len() {
+        let time = if micros.is_null(i) {
+            None
+        } else {
+            micros.value_as_datetime(i)
+        };
+        match time {
+            None => out.append_null(),
+            Some(time) => {
+                let text = time.format("%Y-%m-%d %H:%M:%S%.6f").to_string();
+                let text = text.trim_end_matches('0').trim_end_matches('.');
+                out.append_value(text);
+            }
+        }
+    }
+    Ok(Arc::new(out.finish()))
 }

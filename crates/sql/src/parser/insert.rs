@@ -4,7 +4,7 @@ use sqlparser::tokenizer::Token;
 use tarn_format::{Error, Result};
 
 use super::cursor::Cursor;
-use crate::ast::{Insert, InsertTarget, Statement};
+use crate::ast::{Insert, InsertTarget, PartitionValue, Statement};
 
 /// What follows `INSERT`.
 pub(crate) fn insert(c: &mut Cursor<'_>) -> Result<Statement> {
@@ -19,9 +19,10 @@ pub(crate) fn insert(c: &mut Cursor<'_>) -> Result<Statement> {
             "an earlier state of {table} cannot be written to: leave AS OF out, or write to a branch"
         )));
     }
-    if c.at(&["PARTITION"]) {
-        return Err(Error::unsupported("INSERT … PARTITION is not supported yet"));
-    }
+    let partition = match c.eat(&["PARTITION"]) {
+        true => c.parenthesized(partition_value)?,
+        false => Vec::new(),
+    };
     let target = if c.eat(&["BY", "NAME"]) {
         InsertTarget::ByName
     } else if *c.peek(0) == Token::LParen && !query_in_parentheses(c) {
@@ -30,7 +31,23 @@ pub(crate) fn insert(c: &mut Cursor<'_>) -> Result<Statement> {
         InsertTarget::ByPosition
     };
     let source = c.query()?;
-    Ok(Statement::Insert(Box::new(Insert { table, target, source })))
+    Ok(Statement::Insert(Box::new(Insert {
+        table,
+        partition,
+        target,
+        source,
+    })))
+}
+
+/// `column` or `column = value`
+fn partition_value(c: &mut Cursor<'_>) -> Result<PartitionValue> {
+    let column = c.identifier()?;
+    let value = if c.eat_token(&Token::Eq) {
+        Some(c.expression()?)
+    } else {
+        None
+    };
+    Ok(PartitionValue { column, value })
 }
 
 fn query_in_parentheses(c: &Cursor<'_>) -> bool {

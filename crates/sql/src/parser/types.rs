@@ -58,17 +58,19 @@ fn parse(c: &mut Cursor<'_>, closers: &mut Closers, depth: usize) -> Result<Data
             Ok(DataType::Struct(fields))
         }
         "variant" => Ok(DataType::Variant),
-        "interval" => Err(Error::unsupported("Iceberg has no interval type")),
+        "interval" => Err(Error::invalid(
+            "Iceberg has no interval type: store a number of days, months or microseconds",
+        )),
         _ => primitive(c, &name).map(DataType::Primitive),
     }
 }
 
 fn open(c: &mut Cursor<'_>, form: &str) -> Result<()> {
     if c.eat_token(&Token::Lt) {
-        Ok(())
-    } else {
-        Err(c.unexpected(&format!("'<', as in {form}")))
+        return Ok(());
     }
+    let what = form.split('<').next().unwrap_or(form);
+    Err(Error::invalid(format!("type {what} is incomplete: write {form}")))
 }
 
 fn close(c: &mut Cursor<'_>, closers: &mut Closers) -> Result<()> {

@@ -205,8 +205,16 @@ fn to_planned(ctx: &PlanContext, expr: Expr, schema: &DFSchema) -> Result<Planne
 pub fn plan_scalar(ctx: &PlanContext, mut expr: Expr) -> Result<ScalarValue> {
     let mut resolver = Resolver::new(ctx, Vec::new());
     resolver.constant(&mut expr)?;
+    let planned = to_planned(ctx, expr, &DFSchema::empty())?;
+    evaluate(ctx, planned)
+}
+
+/// The value of a planned expression over no columns.
+///
+/// # Errors
+/// `InvalidInput` when it cannot be computed.
+pub(crate) fn evaluate(ctx: &PlanContext, planned: PlannedExpr) -> Result<ScalarValue> {
     let schema = DFSchema::empty();
-    let planned = to_planned(ctx, expr, &schema)?;
     // `current_timestamp()` is the time at which evaluation starts.
     let mut state = ctx.state.clone();
     let options = Arc::clone(state.config_options());

@@ -34,11 +34,13 @@ struct Record {
 
 fn records(text: &str) -> Vec<Record> {
     let record = |block: &str| {
-        let mut lines = block.lines().filter(|l| !l.starts_with('#')).peekable();
+        // Comments stand before a record; in its results `#` is text.
+        let mut lines = block.lines().skip_while(|l| l.starts_with('#')).peekable();
         let mut conditions = Vec::new();
         while let Some(line) = lines.next_if(|l| l.starts_with("onlyif ") || l.starts_with("skipif ")) {
             let (word, label) = line.split_once(' ')?;
             conditions.push((word == "onlyif", label.trim().to_string()));
+            while lines.next_if(|l| l.starts_with('#')).is_some() {}
         }
         let directive = lines.next()?.split(' ').map(str::to_string).collect();
         let rest: Vec<&str> = lines.collect();

@@ -11,7 +11,7 @@ use tarn_format::{ErrorKind, Result};
 use super::{Current, Session, SessionOptions};
 use crate::config::Settings;
 
-pub(super) async fn session() -> Session {
+pub(crate) async fn session() -> Session {
     let session = Session::new(SessionOptions {
         factory: Arc::new(Catalogs),
         settings: Settings::default(),
@@ -127,7 +127,7 @@ async fn impossible_tables_are_refused() {
         ),
         ("CREATE TABLE x (id int, ID string)", "defined twice"),
         (
-            "CREATE TABLE x (id int) PARTITIONED BY (id, bucket(4, id))",
+            "CREATE TABLE x (id int) PARTITIONED BY (bucket(8, id), bucket(4, id))",
             "occurs twice",
         ),
         (
@@ -135,7 +135,7 @@ async fn impossible_tables_are_refused() {
             "cannot partition",
         ),
         ("CREATE TABLE x (d date) PARTITIONED BY (hour(d))", "hour"),
-        ("CREATE TABLE x (id int) USING parquet", "only iceberg tables"),
+        ("CREATE TABLE x (id int) USING csv", "parquet, avro or orc"),
     ] {
         let message = session.sql(sql).await.unwrap_err().to_string();
         assert!(message.contains(part), "{sql}: {message}");

@@ -23,7 +23,7 @@ impl MetadataBuilder {
     /// `format-version` is obeyed.
     ///
     /// # Errors
-    /// `InvalidInput` when spec, order or identifier fields don't fit the schema, `Unsupported` for an unknown version.
+    /// `InvalidInput` when spec, order or identifier fields don't fit the schema, `Unsupported` for an upcoming version.
     pub fn new_table(creation: &TableCreation, location: &str, uuid: Uuid) -> Result<Self> {
         let mut builder = MetadataBuilder::empty();
         let version = match creation.properties.get(FORMAT_VERSION) {

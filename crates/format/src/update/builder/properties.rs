@@ -9,6 +9,9 @@ use crate::update::TableUpdate;
 /// The property that asks for a format version; never stored.
 pub(crate) const FORMAT_VERSION: &str = "format-version";
 
+/// The version that the specification is working on.
+const UPCOMING_VERSION: i64 = 4;
+
 /// Property names that tell facts about a table in other tools; never stored (Java: `TableProperties`).
 pub const RESERVED_PROPERTIES: [&str; 9] = [
     FORMAT_VERSION,
@@ -32,8 +35,15 @@ pub(crate) fn format_version(text: &str) -> Result<FormatVersion> {
         .trim()
         .parse()
         .map_err(|_| Error::invalid(format!("'{FORMAT_VERSION}' must be a number, not '{text}'")))?;
-    FormatVersion::from_number(number)
-        .ok_or_else(|| Error::unsupported(format!("table format version {number} is not supported")))
+    match (FormatVersion::from_number(number), number) {
+        (Some(version), _) => Ok(version),
+        (None, UPCOMING_VERSION) => Err(Error::unsupported(format!(
+            "table format version {number} is not supported"
+        ))),
+        (None, _) => Err(Error::invalid(format!(
+            "format version {number} does not exist: versions are 1, 2 and 3"
+        ))),
+    }
 }
 
 /// An integer property of at least 1: smaller ones count as 1, absent ones as `default`.

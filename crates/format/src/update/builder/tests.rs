@@ -171,6 +171,11 @@ fn creation_properties_obey_the_version_and_drop_what_is_reserved() {
     creation.properties = Properties::from([("format-version".into(), "4".into())]);
     let refused = MetadataBuilder::new_table(&creation, "/t", Uuid::nil()).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unsupported);
+    for nonsense in ["0", "-1", "99", "two"] {
+        creation.properties = Properties::from([("format-version".into(), nonsense.into())]);
+        let refused = MetadataBuilder::new_table(&creation, "/t", Uuid::nil()).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::InvalidInput, "{nonsense}");
+    }
 }
 
 #[test]

@@ -3,24 +3,48 @@
 //! Numbers go into numbers, everything atomic into text, dates and timestamps into each other; a value that does not fit
 //! fails the statement when it runs. Nothing else is cast silently.
 
-use datafusion::arrow::datatypes::{DataType, Field};
+mod nested;
+
+use datafusion::arrow::datatypes::{DataType, Field, Fields};
 use datafusion::logical_expr::{Expr, cast};
+use tarn_format::spec::schema::CaseSensitivity;
 use tarn_format::{Error, Result};
+
+/// How the fields of a struct find those of the struct that they are stored in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Matching {
+    /// By their place.
+    Position,
+    /// By their names.
+    Name(CaseSensitivity),
+}
+
+impl Matching {
+    fn same(self, a: &str, b: &str) -> bool {
+        match self {
+            Matching::Name(CaseSensitivity::Insensitive) => a.to_lowercase() == b.to_lowercase(),
+            _ => a == b,
+        }
+    }
+}
 
 /// The expression as a value of the column.
 ///
 /// # Errors
 /// `InvalidInput` naming column and types when the one may not be stored in the other.
-pub(crate) fn assign(value: Expr, from: &DataType, column: &Field) -> Result<Expr> {
+pub(crate) fn assign(value: Expr, from: &DataType, column: &Field, matching: Matching) -> Result<Expr> {
     let to = column.data_type();
     if from == to {
         return Ok(value);
     }
-    if !storable(from, to) {
+    if !storable(from, to, matching) {
         return Err(Error::invalid(format!(
             "a value of type {from} cannot be stored in column '{}' of type {to}: cast it",
             column.name()
         )));
+    }
+    if to.is_nested() && !from.is_null() {
+        return Ok(nested::convert(value, to, matching));
     }
     if is_text(to) && from.is_temporal() && !matches!(from, DataType::Date32 | DataType::Date64) {
         return Ok(cast(crate::functions::timestamp_text(value), to.clone()));
@@ -41,11 +65,11 @@ fn is_instant(t: &DataType) -> bool {
 }
 
 /// Whether a type may be stored in another, at every depth.
-fn storable(from: &DataType, to: &DataType) -> bool {
+fn storable(from: &DataType, to: &DataType, matching: Matching) -> bool {
     match (from, to) {
         (DataType::Null, _) => true,
         (from, to) if from == to => true,
-        (DataType::Dictionary(_, values), to) => storable(values, to),
+        (DataType::Dictionary(_, values), to) => storable(values, to, matching),
         (from, to) if from.is_numeric() && to.is_numeric() => true,
         (from, to) if is_text(to) => {
             !from.is_nested() && !is_bytes(from) && !matches!(from, DataType::FixedSizeBinary(_))
@@ -57,13 +81,27 @@ fn storable(from: &DataType, to: &DataType) -> bool {
         (
             DataType::List(a) | DataType::LargeList(a) | DataType::FixedSizeList(a, _) | DataType::ListView(a),
             DataType::List(b),
-        ) => storable(a.data_type(), b.data_type()),
-        (DataType::Map(a, _), DataType::Map(b, _)) => storable(a.data_type(), b.data_type()),
-        (DataType::Struct(a), DataType::Struct(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(x, y)| storable(x.data_type(), y.data_type()))
-        }
+        ) => storable(a.data_type(), b.data_type(), matching),
+        (DataType::Map(a, _), DataType::Map(b, _)) => match (a.data_type(), b.data_type()) {
+            (DataType::Struct(a), DataType::Struct(b)) => fields_storable(a, b, matching, Matching::Position),
+            _ => false,
+        },
+        (DataType::Struct(a), DataType::Struct(b)) => fields_storable(a, b, matching, matching),
         _ => false,
     }
+}
+
+/// Whether fields that find each other one way may be stored in each other, when what is in them finds itself another.
+fn fields_storable(from: &Fields, to: &Fields, inside: Matching, matching: Matching) -> bool {
+    let storable = |a: &Field, b: &Field| storable(a.data_type(), b.data_type(), inside);
+    from.len() == to.len()
+        && match matching {
+            Matching::Position => from.iter().zip(to).all(|(a, b)| storable(a, b)),
+            Matching::Name(_) => to.iter().all(|b| {
+                let mut same = from.iter().filter(|a| matching.same(a.name(), b.name()));
+                same.next().is_some_and(|a| storable(a, b)) && same.next().is_none()
+            }),
+        }
 }
 
 #[cfg(test)]
@@ -86,7 +124,7 @@ mod tests {
             (T::Date32, timestamp.clone()),
             (timestamp.clone(), T::Date32),
         ] {
-            assert!(storable(&from, &to), "{from} -> {to}");
+            assert!(storable(&from, &to, Matching::Position), "{from} -> {to}");
         }
         for (from, to) in [
             (T::Utf8, T::Int32),
@@ -99,7 +137,7 @@ mod tests {
             (T::Int32, T::Date32),
             (T::Int32, T::BinaryView),
         ] {
-            assert!(!storable(&from, &to), "{from} -> {to}");
+            assert!(!storable(&from, &to, Matching::Position), "{from} -> {to}");
         }
     }
 }

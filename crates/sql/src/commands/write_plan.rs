@@ -1,0 +1,75 @@
+//! A planned write: rows in the table's columns under the node that writes and commits them.
+
+use std::sync::Arc;
+
+use datafusion::dataframe::DataFrame;
+use datafusion::execution::TaskContext;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::ExecutionPlan;
+use tarn_engine::write::{OptionSources, WriteOptions, WriteTarget, append, append_report};
+use tarn_format::spec::snapshot::Properties;
+use tarn_format::{Result, ResultExt};
+
+use crate::error::from_engine;
+use crate::output::{Output, WriteReport};
+use crate::planner::PlanContext;
+use crate::session::Session;
+
+/// A write that has not happened yet.
+pub(crate) struct WritePlan {
+    /// What writes and commits when it is executed.
+    pub(crate) plan: Arc<dyn ExecutionPlan>,
+    context: Arc<TaskContext>,
+    table: String,
+}
+
+impl WritePlan {
+    /// Plans writing `rows`, whose columns are the target's in order. Session settings say how, before the table's
+    /// properties do.
+    ///
+    /// # Errors
+    /// Those of planning, and of settings and properties with values that make no sense.
+    pub(crate) async fn new(
+        session: &Session,
+        context: PlanContext,
+        rows: LogicalPlan,
+        mut target: WriteTarget,
+        table: String,
+    ) -> Result<WritePlan> {
+        let settings = session.settings();
+        let sources = OptionSources {
+            statement: &Properties::new(),
+            session: settings.values(),
+        };
+        let options = WriteOptions::new(&target.table.metadata, sources);
+        target.options = options.context("table", table.as_str())?;
+        let frame = DataFrame::new(context.state, rows);
+        let context = Arc::new(frame.task_ctx());
+        let physical = frame.create_physical_plan().await.map_err(from_engine)?;
+        let plan = append(physical, target).map_err(from_engine)?;
+        Ok(WritePlan { plan, context, table })
+    }
+
+    /// Writes and commits; the result says what `statement` did.
+    ///
+    /// # Errors
+    /// Those of the query, of values that do not fit, and of the commit. Nothing has happened then, unless the outcome
+    /// of the commit is unknown.
+    pub(crate) async fn run(self, statement: &'static str) -> Result<Output> {
+        let batches = datafusion::physical_plan::collect(Arc::clone(&self.plan), self.context).await;
+        batches.map_err(from_engine).context("table", self.table.as_str())?;
+        Ok(match append_report(&self.plan) {
+            Some(report) => Output::Written(WriteReport {
+                statement,
+                table: self.table,
+                rows: report.rows,
+                files: report.files,
+                bytes: report.bytes,
+                snapshot_id: (report.snapshot_id >= 0).then_some(report.snapshot_id),
+                duration: report.duration,
+                warnings: Vec::new(),
+            }),
+            None => Output::Done(format!("{statement}: {}", self.table)),
+        })
+    }
+}
