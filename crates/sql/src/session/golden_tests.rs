@@ -11,7 +11,7 @@ use crate::planner::tests::render;
 
 /// Records passed at least, by folder: a change may raise these, never lower them.
 const AT_LEAST: &[(&str, usize)] = &[
-    ("ddl", 380),
+    ("ddl", 480),
     ("functions", 66),
     ("insert", 426),
     ("metadata", 163),
