@@ -1,0 +1,3 @@
+//! What the measurements share.
+
+pub mod timing;
