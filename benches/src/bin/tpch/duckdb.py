@@ -28,6 +28,7 @@ runs, threads = int(sys.argv[1]), int(sys.argv[2])
 work = json.load(sys.stdin)
 con = duckdb.connect()
 con.execute(f"set threads={threads}")
+con.execute("set enable_progress_bar=false")
 load_extension(con, "avro")
 load_extension(con, "iceberg")
 for name, metadata in work["tables"].items():

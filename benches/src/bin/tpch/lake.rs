@@ -21,7 +21,7 @@ pub const TABLES: &[&str] = &[
 pub const DERIVED: &[&str] = &["lineitem_part", "many_small"];
 
 /// About 2,000 files of `lineitem` at scale factor 1.
-const SMALL_FILES: &str = "TBLPROPERTIES ('write.target-file-size-bytes' = '110000')";
+const SMALL_FILES: &str = "TBLPROPERTIES ('write.target-file-size-bytes' = '165000')";
 
 /// The namespace they lie in.
 pub const NAMESPACE: &str = "tpch";
