@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use tarn::MemoryLimit;
+
+use crate::catalog_option::{self, CatalogOption};
 use crate::inspect::InspectArguments;
 use crate::print::Format;
 
@@ -26,7 +29,18 @@ Examples:
   tarn -c 'SELECT 1'                                 one statement
   tarn -f report.sql --format csv > report.csv       a file of statements, results as CSV
   echo 'SHOW TABLES' | tarn                          statements from standard input
-  tarn -c \"SELECT count(*) FROM 'trips/*.parquet'\"   files, without a table
+  tarn --catalog prod=hadoop:/data/warehouse --use prod.sales -c 'SHOW TABLES'
+  tarn --memory-limit 2GiB --spill-directory /fast/tmp -f heavy.sql
+
+A configuration file, tarn.toml, saves typing:
+  default-catalog = \"prod\"
+  [catalog.prod]
+  type = \"hadoop\"
+  warehouse = \"/data/warehouse\"
+  [settings]
+  spark.sql.session.timeZone = \"Europe/Oslo\"
+  [shell]
+  format = \"table\"
 
 Exit codes: 0 done, 1 a statement failed (file, line and reason on stderr), 2 wrong usage, 130 interrupted.";
 
@@ -64,16 +78,34 @@ pub struct ShellArguments {
     pub session: SessionArguments,
 }
 
-/// What the session is made of.
+/// What the session is made of. Each option comes before what the configuration file says.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Session")]
 pub struct SessionArguments {
+    /// Configuration file [default: $TARN_CONFIG, ./tarn.toml or ~/.config/tarn/tarn.toml]
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
     /// Directory of the catalog `lake` [default: $TARN_HOME, else ./tarn-lake]
     #[arg(long, value_name = "DIR")]
     pub home: Option<PathBuf>,
+    /// A catalog (prod=hadoop:/data/warehouse) or a property of one (prod.warehouse=/data); may be repeated
+    #[arg(long = "catalog", value_name = "NAME=TYPE:LOCATION", value_parser = catalog_option::parse)]
+    pub catalogs: Vec<CatalogOption>,
+    /// Catalog, or catalog and namespace, to begin in
+    #[arg(long = "use", value_name = "CATALOG[.NAMESPACE]")]
+    pub begin_in: Option<String>,
     /// A setting, as SET makes it; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair)]
     pub settings: Vec<(String, String)>,
+    /// The most memory for queries, such as 2GiB, 50% or unlimited; beyond it they spill to disk [default: 70%]
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory_limit)]
+    pub memory_limit: Option<MemoryLimit>,
+    /// Where queries spill to [default: the system's directory for temporary files]
+    #[arg(long, value_name = "DIR")]
+    pub spill_directory: Option<PathBuf>,
+    /// Threads that work on a query [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub parallelism: Option<u16>,
 }
 
 /// Rows that are shown.
@@ -107,4 +139,8 @@ fn parse_pair(text: &str) -> Result<(String, String), String> {
         Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_string(), value.trim().to_string())),
         _ => Err("expected KEY=VALUE, such as spark.sql.session.timeZone=Europe/Oslo".to_string()),
     }
+}
+
+fn parse_memory_limit(text: &str) -> Result<MemoryLimit, String> {
+    MemoryLimit::parse(text).map_err(|e| e.message().to_string())
 }

@@ -1,7 +1,9 @@
 //! The `tarn` command: arguments in, results or one line of error out.
 
 mod arguments;
+mod catalog_option;
 mod inspect;
+mod preferences;
 mod print;
 mod report;
 mod shell;

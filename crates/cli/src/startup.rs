@@ -1,27 +1,28 @@
 //! From arguments to a session, what it is to run, and an exit code.
 
-use std::io::{IsTerminal, stdin, stdout};
+use std::io::{IsTerminal, stdin};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ArgMatches;
-use tarn::{Result, Session};
+use tarn::format::catalog::Namespace;
+use tarn::{Config, MemoryLimit, Result, Session};
 use tokio::runtime::Runtime;
 
-use crate::arguments::{SessionArguments, ShellArguments, When};
-use crate::print::Format;
-use crate::shell::{Interaction, Outcome, Preferences, Shell, Source};
+use crate::arguments::{SessionArguments, ShellArguments};
+use crate::preferences::Preferences;
+use crate::shell::{Interaction, Outcome, Shell, Source};
 
 /// Exit code of a run that was interrupted, as shells have it for SIGINT.
 const INTERRUPTED: u8 = 130;
 
-/// Rows that are shown on a terminal.
-const DEFAULT_MAX_ROWS: usize = 100;
+/// What is left is for the rest of the process, what is not accounted for, and the file cache.
+const DEFAULT_MEMORY_LIMIT: MemoryLimit = MemoryLimit::Percent(70);
 
 /// Runs what the arguments ask for.
 pub fn run(runtime: &Runtime, arguments: &ShellArguments, matches: &ArgMatches) -> ExitCode {
-    let session = match runtime.block_on(session(&arguments.session)) {
-        Ok(session) => session,
+    let (session, preferences) = match runtime.block_on(prepare(arguments)) {
+        Ok(prepared) => prepared,
         Err(e) => {
             crate::fail(&e.to_string());
             return ExitCode::from(2);
@@ -33,7 +34,7 @@ pub fn run(runtime: &Runtime, arguments: &ShellArguments, matches: &ArgMatches) 
     } else {
         Interaction::Script
     };
-    let mut shell = Shell::new(session, preferences(arguments, interaction), interaction);
+    let mut shell = Shell::new(session, preferences, interaction);
     runtime.block_on(shell.watch_interrupts());
     let outcome = match interaction {
         Interaction::Script if sources.is_empty() => runtime.block_on(shell.run(&[Source::StandardInput])),
@@ -46,15 +47,39 @@ pub fn run(runtime: &Runtime, arguments: &ShellArguments, matches: &ArgMatches) 
     }
 }
 
-async fn session(arguments: &SessionArguments) -> Result<Session> {
-    let mut builder = Session::builder();
-    for (key, value) in &arguments.settings {
+/// The session and what the shell is to look like.
+async fn prepare(arguments: &ShellArguments) -> Result<(Session, Preferences)> {
+    let file = arguments.session.config.clone().or_else(Config::find);
+    let config = file.map_or_else(|| Ok(Config::default()), |file| Config::read(&file))?;
+    let preferences = Preferences::new(&config.shell, arguments)?;
+    let session = session(&arguments.session, config).await?;
+    Ok((session, preferences))
+}
+
+async fn session(arguments: &SessionArguments, config: Config) -> Result<Session> {
+    let limit = arguments.memory_limit.or(config.memory_limit);
+    let mut builder = Session::builder().memory_limit(limit.unwrap_or(DEFAULT_MEMORY_LIMIT));
+    let catalogs = arguments.catalogs.iter().flat_map(|c| &c.settings);
+    for (key, value) in catalogs.chain(&arguments.settings) {
         builder = builder.setting(key, value);
+    }
+    if let Some(name) = &arguments.begin_in {
+        let (catalog, namespace) = name.split_once('.').unwrap_or((name, ""));
+        builder = builder.default_catalog(catalog);
+        if !namespace.is_empty() {
+            builder = builder.namespace(Namespace::new(namespace.split('.')));
+        }
     }
     if let Some(home) = &arguments.home {
         builder = builder.home(home);
     }
-    builder.build().await
+    if let Some(directory) = &arguments.spill_directory {
+        builder = builder.spill_directory(directory);
+    }
+    if let Some(n) = arguments.parallelism {
+        builder = builder.parallelism(usize::from(n));
+    }
+    builder.config(config).build().await
 }
 
 /// What -c and -f give, in the order of the command line.
@@ -70,19 +95,4 @@ fn sources(arguments: &ShellArguments, matches: &ArgMatches) -> Vec<Source> {
     all.extend(places("files").zip(files));
     all.sort_by_key(|(place, _)| *place);
     all.into_iter().map(|(_, source)| source).collect()
-}
-
-fn preferences(arguments: &ShellArguments, interaction: Interaction) -> Preferences {
-    let colors = match arguments.color.unwrap_or(When::Auto) {
-        When::Always => true,
-        When::Never => false,
-        When::Auto => stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
-    };
-    Preferences {
-        format: arguments.format.unwrap_or(Format::Table),
-        max_rows: arguments.max_rows.map_or(Some(DEFAULT_MAX_ROWS), |m| m.0),
-        timing: arguments.timing || interaction == Interaction::Terminal,
-        colors,
-        keep_going: arguments.keep_going,
-    }
 }

@@ -182,16 +182,37 @@ impl Settings {
     }
 }
 
-/// A value as it may be shown: keys that hold secrets by their name are hidden.
-pub fn redacted(key: &str, value: &str) -> String {
-    const SECRET: [&str; 6] = ["secret", "password", "token", "credential", "access-key", "sas"];
+/// Whether a key holds a secret, by its name.
+pub fn is_secret(key: &str) -> bool {
+    const SECRET: [&str; 7] = ["secret", "password", "token", "credential", "access-key", "account-key", "sas"];
     let lower = key.to_ascii_lowercase();
-    if SECRET.iter().any(|s| lower.contains(s)) {
-        "*********(redacted)".to_string()
-    } else {
-        value.to_string()
-    }
+    SECRET.iter().any(|s| lower.contains(s))
 }
+
+/// A value as it may be shown: those of keys that hold secrets are hidden, and so are passwords in URIs.
+pub fn redacted(key: &str, value: &str) -> String {
+    if is_secret(key) {
+        return HIDDEN.to_string();
+    }
+    let Some((scheme, rest)) = value.split_once("://") else {
+        return value.to_string();
+    };
+    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let authority = match authority.rsplit_once('@') {
+        Some((user, host)) if user.contains(':') => {
+            let name = user.split(':').next().unwrap_or_default();
+            format!("{name}:***@{host}")
+        }
+        _ => authority.to_string(),
+    };
+    let path = match path.split_once('?') {
+        Some((_, query)) if is_secret(query) => format!("{}?{HIDDEN}", path.split('?').next().unwrap_or_default()),
+        _ => path.to_string(),
+    };
+    format!("{scheme}://{authority}{path}")
+}
+
+const HIDDEN: &str = "*********(redacted)";
 
 fn check_time_zone(value: &str) -> Result<()> {
     let parsed: std::result::Result<datafusion::arrow::array::timezone::Tz, _> = value.parse();
@@ -201,4 +222,19 @@ fn check_time_zone(value: &str) -> Result<()> {
         ))
         .with_source(e)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_hidden_by_key_and_in_uris() {
+        assert_eq!(redacted("x.S3.Secret-Access-Key", "abc"), HIDDEN);
+        assert_eq!(redacted("uri", "postgres://me:pw@host/db"), "postgres://me:***@host/db");
+        assert_eq!(redacted("uri", "postgres://host/db?password=pw"), format!("postgres://host/db?{HIDDEN}"));
+        for plain in ["/data/a:b@c", "s3://bucket/a@b:c", "https://me@host:80/x?y=1", "UTC", "a://b"] {
+            assert_eq!(redacted("uri", plain), plain);
+        }
+    }
 }

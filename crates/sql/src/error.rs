@@ -8,8 +8,12 @@ pub fn from_engine(error: DataFusionError) -> Error {
     match unwrap(error) {
         Ok(error) => error,
         Err(error) => {
-            let kind = match &error {
-                DataFusionError::ResourcesExhausted(_) => ErrorKind::ResourcesExhausted,
+            let kind = match error.find_root() {
+                // What was tried when memory ran out does not matter to the user.
+                DataFusionError::ResourcesExhausted(message) => {
+                    let line = message.lines().next().unwrap_or_default();
+                    return Error::new(ErrorKind::ResourcesExhausted, line);
+                }
                 DataFusionError::NotImplemented(_) => ErrorKind::Unsupported,
                 DataFusionError::IoError(_) | DataFusionError::ObjectStore(_) => ErrorKind::Io,
                 _ => ErrorKind::InvalidInput,

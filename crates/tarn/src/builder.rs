@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::prelude::SessionConfig;
 use tarn_catalogs::Catalogs;
 use tarn_format::catalog::{Catalog, Namespace};
 use tarn_format::{Error, Result};
-use tarn_sql::config::{DEFAULT_CATALOG, Settings};
+use tarn_sql::config::{CATALOG_PREFIX, DEFAULT_CATALOG, Settings};
 use tarn_sql::session::{Current, SessionOptions};
 
+use crate::config::Config;
+use crate::memory::{MemoryLimit, SharedPool};
 use crate::Session;
 
 /// Name of the catalog that is there when none is configured.
@@ -34,13 +36,47 @@ pub struct SessionBuilder {
     catalogs: Vec<(String, Arc<dyn Catalog>)>,
     configured: Vec<(String, BTreeMap<String, String>)>,
     home: Option<PathBuf>,
+    default_catalog: Option<String>,
     namespace: Option<Namespace>,
-    memory_limit_bytes: Option<usize>,
+    memory_limit: Option<MemoryLimit>,
     spill_directory: Option<PathBuf>,
     parallelism: Option<usize>,
+    config_files: Vec<PathBuf>,
 }
 
 impl SessionBuilder {
+    /// A `tarn.toml` to begin with; it is read when the session is made. What is called for here comes before what the
+    /// file says, and an earlier file before a later one.
+    #[must_use]
+    pub fn config_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.config_files.push(path.into());
+        self
+    }
+
+    /// What a `tarn.toml` holds, as far as nothing else was called for before.
+    #[must_use]
+    pub fn config(mut self, config: Config) -> Self {
+        let mut settings: Vec<(String, String)> = config.settings.into_iter().collect();
+        for (name, properties) in config.catalogs {
+            let mut made = self.catalogs.iter().map(|(n, _)| n).chain(self.configured.iter().map(|(n, _)| n));
+            if made.any(|n| *n == name) {
+                continue;
+            }
+            // As settings they are opened when they are first used.
+            let prefix = format!("{CATALOG_PREFIX}{name}");
+            settings.extend(properties.into_iter().map(|(k, v)| (format!("{prefix}.{k}"), v)));
+        }
+        settings.append(&mut self.settings);
+        self.settings = settings;
+        self.default_catalog = self.default_catalog.or(config.default_catalog);
+        self.namespace = self.namespace.or(config.default_namespace);
+        self.home = self.home.or(config.home);
+        self.memory_limit = self.memory_limit.or(config.memory_limit);
+        self.spill_directory = self.spill_directory.or(config.spill_directory);
+        self.parallelism = self.parallelism.or(config.parallelism);
+        self
+    }
+
     /// A setting, as `SET` would make it.
     #[must_use]
     pub fn setting(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
@@ -69,21 +105,28 @@ impl SessionBuilder {
         self
     }
 
-    /// The namespace to begin in.
+    /// The catalog to begin in; `lake` by default.
+    #[must_use]
+    pub fn default_catalog(mut self, name: impl Into<String>) -> Self {
+        self.default_catalog = Some(name.into());
+        self
+    }
+
+    /// The namespace to begin in; `default` by default. It need not exist: the first CREATE TABLE in it makes it.
     #[must_use]
     pub fn namespace(mut self, namespace: Namespace) -> Self {
         self.namespace = Some(namespace);
         self
     }
 
-    /// The most memory that queries may use, in bytes; beyond it they spill or are refused.
+    /// The most memory that queries may use; beyond it they spill or are refused. Without it there is no limit.
     #[must_use]
-    pub fn memory_limit_bytes(mut self, bytes: usize) -> Self {
-        self.memory_limit_bytes = Some(bytes);
+    pub fn memory_limit(mut self, limit: MemoryLimit) -> Self {
+        self.memory_limit = Some(limit);
         self
     }
 
-    /// Where queries spill to.
+    /// Where queries spill to: a directory that exists. That of the operating system by default.
     #[must_use]
     pub fn spill_directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.spill_directory = Some(directory.into());
@@ -101,22 +144,15 @@ impl SessionBuilder {
     ///
     /// # Errors
     /// `InvalidInput` for settings and catalog properties that make no sense; those of opening a catalog.
-    pub async fn build(self) -> Result<Session> {
+    pub async fn build(mut self) -> Result<Session> {
+        for file in std::mem::take(&mut self.config_files) {
+            self = self.config(Config::read(&file)?);
+        }
         let settings = Settings::new(self.settings)?;
-        let catalog = settings
-            .get(DEFAULT_CATALOG)
-            .unwrap_or(DEFAULT_CATALOG_NAME)
-            .to_string();
+        let catalog = self.default_catalog.as_deref().or_else(|| settings.get(DEFAULT_CATALOG));
+        let catalog = catalog.unwrap_or(DEFAULT_CATALOG_NAME).to_string();
         let namespace = self.namespace.unwrap_or_else(|| Namespace::new([DEFAULT_NAMESPACE]));
-        let mut runtime = RuntimeEnvBuilder::new();
-        if let Some(bytes) = self.memory_limit_bytes {
-            runtime = runtime.with_memory_limit(bytes, 1.0);
-        }
-        if let Some(directory) = self.spill_directory {
-            runtime = runtime.with_temp_file_path(directory);
-        }
-        let runtime = runtime.build_arc();
-        let runtime = runtime.map_err(|e| Error::invalid("the query runtime cannot be set up").with_source(e))?;
+        let runtime = runtime(self.memory_limit, self.spill_directory)?;
         let mut engine = SessionConfig::new();
         if let Some(partitions) = self.parallelism {
             engine = engine.with_target_partitions(partitions);
@@ -150,6 +186,23 @@ impl SessionBuilder {
         }
         Ok(Session(session))
     }
+}
+
+/// Memory and disk for queries.
+fn runtime(memory_limit: Option<MemoryLimit>, spill_directory: Option<PathBuf>) -> Result<Arc<RuntimeEnv>> {
+    let mut runtime = RuntimeEnvBuilder::new();
+    if let Some(bytes) = memory_limit.and_then(MemoryLimit::bytes) {
+        runtime = runtime.with_memory_pool(Arc::new(SharedPool::new(bytes)));
+    }
+    if let Some(directory) = spill_directory {
+        if !directory.is_dir() {
+            let message = format!("the spill directory '{}' is no directory", directory.display());
+            return Err(Error::invalid(message));
+        }
+        runtime = runtime.with_temp_file_path(directory);
+    }
+    let runtime = runtime.build_arc();
+    runtime.map_err(|e| Error::invalid("the query runtime cannot be set up").with_source(e))
 }
 
 /// Properties of the default catalog.

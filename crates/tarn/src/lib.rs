@@ -11,6 +11,8 @@
 #![warn(missing_docs)]
 
 mod builder;
+pub mod config;
+mod memory;
 
 use std::ops::Deref;
 
@@ -23,6 +25,8 @@ pub use tarn_sql as sql;
 pub use tarn_sql::Output;
 
 pub use builder::SessionBuilder;
+pub use config::Config;
+pub use memory::MemoryLimit;
 
 /// A session, see [`tarn_sql::Session`]. Cheap to clone; clones share everything.
 #[derive(Debug, Clone)]

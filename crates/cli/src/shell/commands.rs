@@ -7,7 +7,7 @@ use tarn::sql::script::Position;
 
 use super::failure::Failure;
 use super::sink::Sink;
-use super::{Flow, Shell};
+use super::{Flow, Interaction, Shell};
 use crate::arguments::parse_max_rows;
 use crate::print::Format;
 
@@ -141,14 +141,21 @@ impl Shell {
     }
 
     fn timing(&mut self, given: Option<&str>) -> Result<(), Failure> {
-        self.preferences.timing = match given {
-            None => !self.preferences.timing,
+        let timing = match given {
+            None => !self.is_timing(),
             Some("on") => true,
             Some("off") => false,
             Some(other) => return Err(Failure::Other(format!("timing is on or off, not '{other}'"))),
         };
-        let shown = if self.preferences.timing { "on" } else { "off" };
+        self.preferences.timing = Some(timing);
+        let shown = if timing { "on" } else { "off" };
         self.say(&format!("timing is {shown}"))
+    }
+
+    /// Whether times are shown.
+    pub(super) fn is_timing(&self) -> bool {
+        let by_default = self.interaction == Interaction::Terminal;
+        self.preferences.timing.unwrap_or(by_default)
     }
 
     async fn include(&mut self, given: Option<&str>) -> Result<Flow, Failure> {

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use tarn::Session;
 use tarn::sql::script::{Completeness, PieceKind, Position, Script, completeness};
 
-use crate::print::Format;
+use crate::preferences::Preferences;
 use failure::Failure;
 use interrupts::Interrupts;
 use sink::Sink;
@@ -57,21 +57,6 @@ pub enum Outcome {
     Failed,
     /// Ctrl-C ended it.
     Interrupted,
-}
-
-/// What people may choose.
-#[derive(Debug, Clone)]
-pub struct Preferences {
-    /// How results are written.
-    pub format: Format,
-    /// Rows that are shown on a terminal.
-    pub max_rows: Option<usize>,
-    /// Whether times are shown.
-    pub timing: bool,
-    /// Whether there are colours.
-    pub colors: bool,
-    /// Whether statements run after one that failed.
-    pub keep_going: bool,
 }
 
 /// Whether there is more to do.

@@ -94,7 +94,7 @@ impl Shell {
     }
 
     fn time_since(&self, start: Instant) -> String {
-        if self.preferences.timing {
+        if self.is_timing() {
             format!(", {:.3} s", start.elapsed().as_secs_f64())
         } else {
             String::new()
@@ -109,7 +109,7 @@ impl Shell {
         Ok(Style {
             format,
             values: Values { zone },
-            paint: match (self.preferences.colors, self.sink.is_stdout()) {
+            paint: match (self.preferences.colors(), self.sink.is_stdout()) {
                 (true, true) => Paint::On,
                 _ => Paint::Off,
             },

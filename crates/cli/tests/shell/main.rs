@@ -3,5 +3,6 @@
 // Helpers of tests may unwrap as the tests do.
 #![allow(clippy::unwrap_used)]
 
+mod configuration;
 mod running;
 mod scripts;
