@@ -40,7 +40,9 @@ fn described(text: &str) -> Result<Vec<(String, String)>, String> {
     let mut properties = vec![property("type", kind.to_string())];
     match (kind.to_ascii_lowercase().as_str(), location) {
         (_, None) => {}
-        ("memory" | "in-memory" | "hadoop", Some(location)) => properties.push(property("warehouse", absolute(location))),
+        ("memory" | "in-memory" | "hadoop", Some(location)) => {
+            properties.push(property("warehouse", absolute(location)))
+        }
         ("sqlite" | "sql" | "jdbc", Some(location)) => {
             let file = absolute(location);
             // Tables go beside the database, as in the catalog `lake`.

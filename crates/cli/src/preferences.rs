@@ -78,7 +78,11 @@ impl Preferences {
                 let format = Format::from_str(value, true);
                 self.format = format.map_err(|_| wrong(&Format::ALL.map(Format::name).join(", ")))?;
             }
-            "max-rows" => self.max_rows = parse_max_rows(value).map_err(|_| wrong("a number above 0, or 'all'"))?.0,
+            "max-rows" => {
+                self.max_rows = parse_max_rows(value)
+                    .map_err(|_| wrong("a number above 0, or 'all'"))?
+                    .0
+            }
             "timing" => self.timing = Some(value.parse().map_err(|_| wrong("true or false"))?),
             "color" => self.color = When::from_str(value, true).map_err(|_| wrong("auto, always or never"))?,
             _ => {
@@ -117,7 +121,12 @@ mod tests {
 
     #[test]
     fn options_come_before_the_file() {
-        let file = [("format", "CSV"), ("max-rows", "7"), ("timing", "false"), ("color", "never")];
+        let file = [
+            ("format", "CSV"),
+            ("max-rows", "7"),
+            ("timing", "false"),
+            ("color", "never"),
+        ];
         let both = chosen(&file, &["--format", "json", "--timing"]).unwrap();
         let expected = Preferences {
             format: Format::Json,

@@ -184,7 +184,15 @@ impl Settings {
 
 /// Whether a key holds a secret, by its name.
 pub fn is_secret(key: &str) -> bool {
-    const SECRET: [&str; 7] = ["secret", "password", "token", "credential", "access-key", "account-key", "sas"];
+    const SECRET: [&str; 7] = [
+        "secret",
+        "password",
+        "token",
+        "credential",
+        "access-key",
+        "account-key",
+        "sas",
+    ];
     let lower = key.to_ascii_lowercase();
     SECRET.iter().any(|s| lower.contains(s))
 }
@@ -232,8 +240,17 @@ mod tests {
     fn secrets_are_hidden_by_key_and_in_uris() {
         assert_eq!(redacted("x.S3.Secret-Access-Key", "abc"), HIDDEN);
         assert_eq!(redacted("uri", "postgres://me:pw@host/db"), "postgres://me:***@host/db");
-        assert_eq!(redacted("uri", "postgres://host/db?password=pw"), format!("postgres://host/db?{HIDDEN}"));
-        for plain in ["/data/a:b@c", "s3://bucket/a@b:c", "https://me@host:80/x?y=1", "UTC", "a://b"] {
+        assert_eq!(
+            redacted("uri", "postgres://host/db?password=pw"),
+            format!("postgres://host/db?{HIDDEN}")
+        );
+        for plain in [
+            "/data/a:b@c",
+            "s3://bucket/a@b:c",
+            "https://me@host:80/x?y=1",
+            "UTC",
+            "a://b",
+        ] {
             assert_eq!(redacted("uri", plain), plain);
         }
     }

@@ -78,6 +78,8 @@ pub struct Located {
     pub entry: CatalogEntry,
     /// The parts after the catalog; a namespace has been put before a single one.
     pub path: Vec<String>,
+    /// The namespace that several parts without a catalog may be in, where they mean no table otherwise: `t.snapshots`.
+    pub current: Option<Namespace>,
 }
 
 impl Located {
@@ -132,7 +134,23 @@ pub async fn find_table(located: &Located) -> Result<FoundTable> {
             return Ok(found(table, suffix));
         }
     }
+    for (ident, suffix) in names_in_current(located) {
+        if let Some(table) = load(located, &ident).await? {
+            return Ok(found(table, suffix));
+        }
+    }
     Err(missing(located, &whole).await)
+}
+
+/// What a path may mean in the current namespace: a table's name and something known that follows it.
+fn names_in_current(located: &Located) -> Vec<(TableIdent, Suffix)> {
+    let Some(current) = &located.current else {
+        return Vec::new();
+    };
+    let path: Vec<String> = current.0.iter().chain(&located.path).cloned().collect();
+    let mut names = shorter_names(&path);
+    names.retain(|(ident, suffix)| ident.namespace == *current && !matches!(suffix, Suffix::Other(_)));
+    names
 }
 
 /// Refuses to drop or change a metadata table.

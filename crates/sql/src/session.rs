@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use tarn_engine::Caches;
 use tarn_format::catalog::{CatalogFactory, Namespace};
@@ -19,6 +20,8 @@ use crate::names::Located;
 use crate::output::Output;
 use crate::parser::{parse, parse_at};
 use crate::script::Position;
+pub use progress::Progress;
+use progress::Watched;
 
 /// Where unqualified names are looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +61,7 @@ struct Inner {
     /// What is cached of tables that no catalog names.
     path_caches: Caches,
     implied: OnceLock<Current>,
+    watched: Watched,
 }
 
 impl std::fmt::Debug for Session {
@@ -83,20 +87,24 @@ impl Session {
             .with_config(engine)
             .with_runtime_env(options.runtime)
             .with_default_features();
+        let builder = bare_context::refuse_versions(builder);
         let state = crate::functions::register(builder).build();
-        Session {
-            inner: Arc::new(Inner {
-                context: SessionContext::new_with_state(state),
-                catalogs: CatalogRegistry::new(options.factory),
-                settings: RwLock::new(options.settings),
-                current: RwLock::new(options.current),
-                path_caches: Caches::default(),
-                implied: OnceLock::new(),
-            }),
-        }
+        let inner = Arc::new(Inner {
+            context: SessionContext::new_with_state(state),
+            catalogs: CatalogRegistry::new(options.factory),
+            settings: RwLock::new(options.settings),
+            current: RwLock::new(options.current),
+            path_caches: Caches::default(),
+            implied: OnceLock::new(),
+            watched: Watched::default(),
+        });
+        bare_context::show_catalogs(&inner.context, Arc::downgrade(&inner));
+        Session { inner }
     }
 
-    /// DataFusion's context of this session.
+    /// DataFusion's context of this session, for DataFrames and for DataFusion's own SQL. Tables have three-part names,
+    /// `lake.db.t`; the namespace may hold dots. Inserting works, as do DataFrames that write; versions, other changes of
+    /// rows, and DataFusion's DDL on these tables are refused: run them with [`Session::sql`].
     pub fn context(&self) -> &SessionContext {
         &self.inner.context
     }
@@ -130,6 +138,16 @@ impl Session {
     /// Where unqualified names are looked for.
     pub fn current(&self) -> Current {
         read(&self.inner.current).clone()
+    }
+
+    /// How far the statements have come that this session and its clones are running.
+    pub fn progress(&self) -> Progress {
+        self.inner.watched.progress()
+    }
+
+    /// Counts a plan's progress as long as it exists.
+    pub(crate) fn watch(&self, plan: &Arc<dyn ExecutionPlan>) {
+        self.inner.watched.add(plan);
     }
 
     /// Names the one namespace that need not be created: it seems to be there, and the first CREATE TABLE in it makes it.
@@ -234,16 +252,22 @@ impl Session {
     /// Splits a table's name at its catalog. A single part lies in the current namespace.
     pub(crate) async fn locate_table(&self, name: &Name) -> Result<Located> {
         let (catalog_name, entry, mut path) = self.split_catalog(name).await?;
-        let is_current = catalog_name.eq_ignore_ascii_case(&self.current().catalog);
+        let here = self.current();
+        let is_current = catalog_name.eq_ignore_ascii_case(&here.catalog);
+        let names_no_catalog = path.len() == name.0.len();
+        let mut current = None;
         if path.len() == 1 && is_current {
-            let mut qualified = self.current().namespace.0;
+            let mut qualified = here.namespace.0;
             qualified.append(&mut path);
             path = qualified;
+        } else if names_no_catalog {
+            current = Some(here.namespace);
         }
         Ok(Located {
             catalog_name,
             entry,
             path,
+            current,
         })
     }
 
@@ -260,6 +284,7 @@ impl Session {
             catalog_name,
             entry,
             path,
+            current: None,
         })
     }
 
@@ -282,6 +307,9 @@ impl Session {
         names.into_keys().collect()
     }
 }
+
+mod bare_context;
+mod progress;
 
 #[cfg(test)]
 mod golden_tests;

@@ -12,9 +12,9 @@ use tarn_format::{Error, Result};
 use tarn_sql::config::{CATALOG_PREFIX, DEFAULT_CATALOG, Settings};
 use tarn_sql::session::{Current, SessionOptions};
 
+use crate::Session;
 use crate::config::Config;
 use crate::memory::{MemoryLimit, SharedPool};
-use crate::Session;
 
 /// Name of the catalog that is there when none is configured.
 const DEFAULT_CATALOG_NAME: &str = "lake";
@@ -58,7 +58,11 @@ impl SessionBuilder {
     pub fn config(mut self, config: Config) -> Self {
         let mut settings: Vec<(String, String)> = config.settings.into_iter().collect();
         for (name, properties) in config.catalogs {
-            let mut made = self.catalogs.iter().map(|(n, _)| n).chain(self.configured.iter().map(|(n, _)| n));
+            let mut made = self
+                .catalogs
+                .iter()
+                .map(|(n, _)| n)
+                .chain(self.configured.iter().map(|(n, _)| n));
             if made.any(|n| *n == name) {
                 continue;
             }
@@ -149,7 +153,10 @@ impl SessionBuilder {
             self = self.config(Config::read(&file)?);
         }
         let settings = Settings::new(self.settings)?;
-        let catalog = self.default_catalog.as_deref().or_else(|| settings.get(DEFAULT_CATALOG));
+        let catalog = self
+            .default_catalog
+            .as_deref()
+            .or_else(|| settings.get(DEFAULT_CATALOG));
         let catalog = catalog.unwrap_or(DEFAULT_CATALOG_NAME).to_string();
         let namespace = self.namespace.unwrap_or_else(|| Namespace::new([DEFAULT_NAMESPACE]));
         let runtime = runtime(self.memory_limit, self.spill_directory)?;

@@ -3,10 +3,17 @@
 //! ```no_run
 //! # async fn run() -> tarn::Result<()> {
 //! let session = tarn::Session::builder().build().await?;
-//! session.sql("CREATE TABLE t (id bigint, name string)").await?.collect().await?;
+//! session.sql("CREATE TABLE t (id bigint, name string)").await?;
+//! session.sql("INSERT INTO t VALUES (1, 'one')").await?;
+//! let batches = session.sql("SELECT * FROM t").await?.collect().await?;
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! [`Session::builder`] takes catalogs, settings, limits and `tarn.toml` files; [`Session::sql`](tarn_sql::Session::sql)
+//! runs statements; [`Session::context`](tarn_sql::Session::context) is DataFusion's context on the same tables, for
+//! DataFrames. The folder `examples` shows both. The crates beneath are re-exported: [`format`] for metadata, scans and
+//! commits without a query engine, [`catalogs`], [`engine`] and [`sql`].
 
 #![warn(missing_docs)]
 
@@ -47,31 +54,9 @@ impl Deref for Session {
     }
 }
 
+// The examples name the crate as others do.
 #[cfg(test)]
-mod tests {
-    use super::*;
+extern crate self as tarn;
 
-    #[tokio::test]
-    async fn the_readmes_first_statements_work_and_nothing_is_on_disk_before() -> Result<()> {
-        let directory = tempfile::tempdir().unwrap();
-        let home = directory.path().join("lake");
-        let session = Session::builder().home(&home).build().await?;
-        assert!(!home.exists());
-        session.sql("CREATE NAMESPACE db").await?;
-        session
-            .sql("CREATE TABLE db.t (id bigint, name string) PARTITIONED BY (bucket(4, id))")
-            .await?;
-        session.sql("INSERT INTO db.t VALUES (1, 'one'), (2, 'two')").await?;
-        let batches = session.sql("SELECT * FROM db.t WHERE id > 1").await?.collect().await?;
-        assert_eq!(batches.iter().map(|b| b.num_rows()).sum::<usize>(), 1);
-
-        // A later session finds what this one left.
-        let later = Session::builder().home(&home).build().await?;
-        let counted = later.sql("SELECT count(*) FROM lake.db.t").await?.collect().await?;
-        let text = datafusion::arrow::util::pretty::pretty_format_batches(&counted)
-            .unwrap()
-            .to_string();
-        assert!(text.contains("| 2 "), "{text}");
-        Ok(())
-    }
-}
+#[cfg(test)]
+mod tests;

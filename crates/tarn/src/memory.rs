@@ -34,7 +34,9 @@ impl MemoryLimit {
                 _ => Err(wrong()),
             };
         }
-        let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+        let digits = text
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(text.len());
         let (number, unit) = text.split_at(digits);
         let unit = match unit.trim().to_ascii_lowercase().as_str() {
             "" | "b" => 1.0,
@@ -74,7 +76,10 @@ fn available_bytes() -> Option<usize> {
         let kib: usize = total.trim().strip_suffix("kB")?.trim().parse().ok()?;
         kib.checked_mul(1024)
     });
-    let container = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
+    let container = [
+        "/sys/fs/cgroup/memory.max",
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+    ];
     let container = container.into_iter().find_map(read);
     let container = container.and_then(|text| text.trim().parse().ok());
     match (machine, container) {

@@ -52,6 +52,11 @@ const COMMANDS: &[Listed] = &[
     ),
     listed(&["timing"], "[on|off]", "show how long statements take"),
     listed(&["set"], "[KEY [VALUE]]", "settings of the session"),
+    listed(
+        &["let"],
+        "NAME QUERY",
+        "keep a query's first value for ${NAME} in later statements",
+    ),
     listed(&["i"], "FILE", "run a file of statements"),
     listed(&["o"], "[FILE]", "write results to a file, or to the terminal again"),
     listed(&["q", "quit", "exit"], "", "leave"),
@@ -88,6 +93,7 @@ impl Shell {
                 };
                 self.statement(&format!("SET {key}{assigned}"), Position::START).await?;
             }
+            "let" => self.let_variable(argument).await?,
             "format" => self.format(given)?,
             "x" => {
                 let toggled = match self.preferences.format {

@@ -3,8 +3,10 @@
 mod commands;
 mod failure;
 mod interrupts;
+mod progress;
 mod sink;
 mod statement;
+mod variables;
 
 use std::fmt;
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -17,6 +19,7 @@ use crate::preferences::Preferences;
 use failure::Failure;
 use interrupts::Interrupts;
 use sink::Sink;
+use variables::Variables;
 
 /// Where statements come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +77,7 @@ pub struct Shell {
     interaction: Interaction,
     sink: Sink,
     interrupts: Interrupts,
+    variables: Variables,
     /// Files that are being run, outermost first.
     including: Vec<PathBuf>,
     has_failed: bool,
@@ -88,6 +92,7 @@ impl Shell {
             interaction,
             sink: Sink::stdout(),
             interrupts: Interrupts::default(),
+            variables: Variables::default(),
             including: Vec::new(),
             has_failed: false,
         }

@@ -1,5 +1,6 @@
 //! Running one statement and writing its result.
 
+use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
@@ -12,6 +13,7 @@ use tarn::sql::error::from_engine;
 use tarn::sql::script::Position;
 
 use super::failure::Failure;
+use super::progress::{self, ProgressLine};
 use super::{Interaction, Shell};
 use crate::print::{Fit, Paint, Style, Values, printer};
 
@@ -35,16 +37,30 @@ impl Shell {
             self.interrupts.forget();
         }
         let interrupts = self.interrupts.clone();
-        tokio::select! {
-            ran = self.run_statement(sql, position) => ran,
-            () = interrupts.next() => Err(Failure::Interrupted),
-        }
+        let progress = ProgressLine::new(&self.session);
+        let mut ticks = tokio::time::interval(progress::INTERVAL);
+        let ran = {
+            let mut running = pin!(self.run_statement(sql, position, &progress));
+            loop {
+                tokio::select! {
+                    ran = &mut running => break ran,
+                    () = interrupts.next() => break Err(Failure::Interrupted),
+                    _ = ticks.tick() => progress.tick(),
+                }
+            }
+        };
+        progress.clear();
+        ran
     }
 
-    async fn run_statement(&mut self, sql: &str, position: Position) -> Result<(), Failure> {
+    async fn run_statement(&mut self, sql: &str, position: Position, progress: &ProgressLine) -> Result<(), Failure> {
         let start = Instant::now();
-        for statement in self.session.parse_at(sql, position)? {
+        let sql = self.variables.substitute(sql);
+        for statement in self.session.parse_at(&sql, position)? {
             let output = self.session.execute(&statement).await?;
+            if !matches!(output, Output::Rows(_)) {
+                progress.clear();
+            }
             match (output, &statement) {
                 (
                     Output::Rows(_),
@@ -53,7 +69,7 @@ impl Shell {
                         value: Some(value),
                     },
                 ) => self.say(&format!("set {key} = {}", redacted(key, value)))?,
-                (Output::Rows(stream), _) => self.write_rows(stream, start).await?,
+                (Output::Rows(stream), _) => self.write_rows(stream, start, progress).await?,
                 (Output::Done(line), _) => {
                     let line = line + &self.time_since(start);
                     self.say(&line)?;
@@ -64,7 +80,13 @@ impl Shell {
         Ok(())
     }
 
-    async fn write_rows(&mut self, mut stream: SendableRecordBatchStream, start: Instant) -> Result<(), Failure> {
+    async fn write_rows(
+        &mut self,
+        mut stream: SendableRecordBatchStream,
+        start: Instant,
+        progress: &ProgressLine,
+    ) -> Result<(), Failure> {
+        let on_terminal = self.terminal_width().is_some();
         let style = self.style()?;
         let mut printer = printer(&style, &stream.schema());
         let limit = style.max_rows.map_or(u64::MAX, |n| n as u64);
@@ -75,6 +97,9 @@ impl Shell {
             let room = usize::try_from(limit - rows.shown).unwrap_or(usize::MAX);
             let shown = batch.slice(0, batch.num_rows().min(room));
             if shown.num_rows() > 0 {
+                if on_terminal {
+                    progress.clear();
+                }
                 printer.rows(&mut self.sink, &shown).map_err(Failure::writing)?;
             }
             rows.shown += shown.num_rows() as u64;
@@ -85,6 +110,7 @@ impl Shell {
             }
         }
         drop(stream);
+        progress.clear();
         let hint = printer.finish(&mut self.sink).map_err(Failure::writing)?;
         if self.preferences.format.is_for_people() {
             let footer = footer(rows, hint) + &self.time_since(start);
@@ -101,7 +127,7 @@ impl Shell {
         }
     }
 
-    fn style(&self) -> Result<Style, Failure> {
+    pub(super) fn style(&self) -> Result<Style, Failure> {
         let zone = self.session.settings().time_zone().parse::<Tz>();
         let zone = zone.map_err(|e| Failure::Other(format!("the session's time zone is unknown: {e}")))?;
         let terminal = self.terminal_width();

@@ -35,10 +35,18 @@ fn the_file_in_the_directory_applies_and_options_come_first() {
     assert!(!place.path().join("tarn-lake").exists());
     let zone = place.stdout(&["-c", "SET spark.sql.session.timeZone"]);
     assert_eq!(zone, "key,value\nspark.sql.session.timeZone,Europe/Oslo\n");
-    let zone = place.stdout(&["--set", "spark.sql.session.timeZone=UTC", "-c", "SET spark.sql.session.timeZone"]);
+    let zone = place.stdout(&[
+        "--set",
+        "spark.sql.session.timeZone=UTC",
+        "-c",
+        "SET spark.sql.session.timeZone",
+    ]);
     assert!(zone.ends_with(",UTC\n"));
     let settings = place.stdout(&["-c", "SET"]);
-    assert!(settings.contains("token") && !settings.contains("hunter2"), "{settings}");
+    assert!(
+        settings.contains("token") && !settings.contains("hunter2"),
+        "{settings}"
+    );
     let begun = place.stdout(&["--use", "other.a.b", "--format", "json", "-c", "SHOW CURRENT NAMESPACE"]);
     assert_eq!(begun, "{\"catalog\":\"other\",\"namespace\":\"a.b\"}\n");
 }
@@ -54,18 +62,34 @@ fn the_file_is_searched_for_in_order() {
     assert!(place.stdout(&arguments).ends_with("lake,home\n"));
     place.write("tarn.toml", "default-namespace = 'here'");
     assert!(place.stdout(&arguments).ends_with("lake,here\n"));
-    let output = place.tarn().args(arguments).env("TARN_CONFIG", &variable).output().unwrap();
+    let output = place
+        .tarn()
+        .args(arguments)
+        .env("TARN_CONFIG", &variable)
+        .output()
+        .unwrap();
     assert!(String::from_utf8(output.stdout).unwrap().ends_with("lake,variable\n"));
     let mut command = place.tarn();
-    command.args(arguments).arg("--config").arg(&named).env("TARN_CONFIG", &variable);
-    assert!(String::from_utf8(command.output().unwrap().stdout).unwrap().ends_with("lake,named\n"));
+    command
+        .args(arguments)
+        .arg("--config")
+        .arg(&named)
+        .env("TARN_CONFIG", &variable);
+    assert!(
+        String::from_utf8(command.output().unwrap().stdout)
+            .unwrap()
+            .ends_with("lake,named\n")
+    );
 }
 
 #[test]
 fn mistakes_in_the_file_are_told_with_their_line() {
     let place = Place::new();
     for (text, part) in [
-        ("\nparalelism = 3", "line 2: 'paralelism' is not known here; did you mean parallelism? (file: "),
+        (
+            "\nparalelism = 3",
+            "line 2: 'paralelism' is not known here; did you mean parallelism? (file: ",
+        ),
         ("[shell]\nformt = 'csv'", "did you mean format?"),
         ("[settings]\nspark.sql.caseSensitive = 'maybe'", "must be true or false"),
         ("spill-directory = 'nowhere'", "is no directory"),
@@ -84,13 +108,30 @@ fn mistakes_in_the_file_are_told_with_their_line() {
 fn catalogs_come_from_options() {
     let place = Place::new();
     let catalog = ["--catalog", "prod=hadoop:warehouse", "--use", "prod.db"];
-    place.stdout(&[&catalog[..], &["-c", "CREATE TABLE t (id int)", "-c", "INSERT INTO t VALUES (1)"]].concat());
+    place.stdout(
+        &[
+            &catalog[..],
+            &["-c", "CREATE TABLE t (id int)", "-c", "INSERT INTO t VALUES (1)"],
+        ]
+        .concat(),
+    );
     assert!(place.path().join("warehouse/db/t").is_dir());
     let counted = ["--format", "csv", "-c", "SELECT count(*) AS n FROM prod.db.t"];
     assert_eq!(place.stdout(&[&catalog[..2], &counted[..]].concat()), "n\n1\n");
     // Another spelling of the same, and a kind that does not exist.
-    let keys = ["--catalog", "p.type=hadoop", "--catalog", "p.warehouse=warehouse", "--use", "p.db"];
-    assert!(place.stdout(&[&keys[..], &["-c", "SHOW TABLES"]].concat()).contains(" t "));
+    let keys = [
+        "--catalog",
+        "p.type=hadoop",
+        "--catalog",
+        "p.warehouse=warehouse",
+        "--use",
+        "p.db",
+    ];
+    assert!(
+        place
+            .stdout(&[&keys[..], &["-c", "SHOW TABLES"]].concat())
+            .contains(" t ")
+    );
     let ran = place.run(&["--catalog", "x=nonsense:y", "-c", "SHOW TABLES IN x.y"]);
     assert_eq!(ran.code, 1);
     assert!(ran.stderr.contains("catalog type `nonsense` is not known"), "{ran:?}");
@@ -100,7 +141,16 @@ fn catalogs_come_from_options() {
 fn what_exceeds_the_memory_limit_spills_or_says_so() {
     let place = Place::new();
     let sort = "SELECT max(s) AS m FROM (SELECT value AS v, repeat('x', 200) AS s FROM generate_series(1, 60000) ORDER BY v DESC LIMIT 59000)";
-    let limits = ["--memory-limit", "8MiB", "--parallelism", "2", "--spill-directory", ".", "--format", "csv"];
+    let limits = [
+        "--memory-limit",
+        "8MiB",
+        "--parallelism",
+        "2",
+        "--spill-directory",
+        ".",
+        "--format",
+        "csv",
+    ];
     let ran = place.run(&[&limits[..], &["-c", sort]].concat());
     if ran.code != 0 {
         assert!(ran.stderr.contains("--memory-limit"), "{ran:?}");
@@ -110,6 +160,10 @@ fn what_exceeds_the_memory_limit_spills_or_says_so() {
     let ran = place.run(&[&limits[..], &["-c", join]].concat());
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:?}");
     assert!(ran.stderr.starts_with("-c:1: out of memory: "), "{ran:?}");
-    assert!(ran.stderr.contains("of the limit of 8.0 MB are in use; raise --memory-limit"), "{ran:?}");
+    assert!(
+        ran.stderr
+            .contains("of the limit of 8.0 MB are in use; raise --memory-limit"),
+        "{ran:?}"
+    );
     assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
 }

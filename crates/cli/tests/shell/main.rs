@@ -4,5 +4,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod configuration;
+mod readme;
 mod running;
 mod scripts;

@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use datafusion::dataframe::DataFrame;
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
+use datafusion::physical_plan::execute_stream;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::StreamExt;
 use sqlparser::ast::Query;
 use tarn_format::{Error, Result};
 
@@ -40,13 +43,21 @@ pub(crate) fn plan_context(session: &Session) -> PlanContext {
 pub(crate) async fn query(session: &Session, query: &Query) -> Result<Output> {
     let context = plan_context(session);
     let plan = plan_query(&context, query.clone()).await?;
-    execute(context, plan).await
+    execute(session, context, plan).await
 }
 
-async fn execute(context: PlanContext, plan: LogicalPlan) -> Result<Output> {
+async fn execute(session: &Session, context: PlanContext, plan: LogicalPlan) -> Result<Output> {
     let frame = DataFrame::new(context.state, plan);
-    let stream = frame.execute_stream().await.map_err(from_engine)?;
-    Ok(Output::Rows(stream))
+    let task = Arc::new(frame.task_ctx());
+    let physical = frame.create_physical_plan().await.map_err(from_engine)?;
+    session.watch(&physical);
+    let stream = execute_stream(Arc::clone(&physical), task).map_err(from_engine)?;
+    // The plan lives as long as it runs, and no longer.
+    let schema = stream.schema();
+    let rows = stream.inspect(move |_| {
+        let _ = &physical;
+    });
+    Ok(Output::Rows(Box::pin(RecordBatchStreamAdapter::new(schema, rows))))
 }
 
 /// Runs EXPLAIN. A write is planned and shown, never run.
@@ -58,7 +69,7 @@ pub(crate) async fn explain(session: &Session, mode: ExplainMode, statement: &St
             let verbose = mode == ExplainMode::Extended;
             let explained = LogicalPlanBuilder::from(plan).explain(verbose, mode == ExplainMode::Analyze);
             let explained = explained.and_then(LogicalPlanBuilder::build).map_err(from_engine)?;
-            return execute(context, explained).await;
+            return execute(session, context, explained).await;
         }
         Statement::Insert(_) | Statement::CreateTable(_) if mode == ExplainMode::Analyze => {
             return Err(Error::unsupported(

@@ -47,6 +47,7 @@ impl WritePlan {
         let context = Arc::new(frame.task_ctx());
         let physical = frame.create_physical_plan().await.map_err(from_engine)?;
         let plan = append(physical, target).map_err(from_engine)?;
+        session.watch(&plan);
         Ok(WritePlan { plan, context, table })
     }
 

@@ -118,6 +118,32 @@ async fn near_names_are_suggested() {
 }
 
 #[tokio::test]
+async fn what_follows_a_table_needs_no_namespace() {
+    let session = session().await;
+    session.sql("CREATE TABLE t (id int)").await.unwrap();
+    session.sql("INSERT INTO t VALUES (1)").await.unwrap();
+    let described = rows(&session, "DESCRIBE t.refs").await.unwrap();
+    assert_eq!(described, rows(&session, "DESCRIBE db.t.refs").await.unwrap());
+    let on_branch = session.sql("SELECT * FROM t.branch_main").await.unwrap();
+    assert_eq!(
+        on_branch
+            .collect()
+            .await
+            .unwrap()
+            .iter()
+            .map(|b| b.num_rows())
+            .sum::<usize>(),
+        1
+    );
+    // A namespace of that name comes first, and other names mean what they say.
+    session.sql("CREATE NAMESPACE t").await.unwrap();
+    session.sql("CREATE TABLE t.refs (x int)").await.unwrap();
+    assert_eq!(rows(&session, "DESCRIBE t.refs").await.unwrap(), ["x|int|NULL"]);
+    let message = session.sql("SELECT * FROM t.other").await.unwrap_err().to_string();
+    assert!(message.contains("lake.t.other not found"), "{message}");
+}
+
+#[tokio::test]
 async fn impossible_tables_are_refused() {
     let session = session().await;
     for (sql, part) in [

@@ -62,7 +62,10 @@ fn everything_is_understood() {
     assert_eq!(config.spill_directory, Some(PathBuf::from("/etc/tarn/spill")));
     assert_eq!(config.parallelism, Some(10));
     assert_eq!(config.home, Some(PathBuf::from("/data/lake")));
-    let settings = [("spark.sql.session.timeZone", "Europe/Oslo"), ("spark.sql.caseSensitive", "false")];
+    let settings = [
+        ("spark.sql.session.timeZone", "Europe/Oslo"),
+        ("spark.sql.caseSensitive", "false"),
+    ];
     assert_eq!(config.settings, map(&settings));
     assert_eq!(config.shell, map(&[("format", "csv"), ("timing", "true")]));
     assert_eq!(parse("").unwrap(), Config::default());
@@ -94,9 +97,16 @@ fn wrong_values_name_their_line() {
 
 #[test]
 fn secrets_are_shown_neither_in_errors_nor_in_debug() {
-    let shown = format!("{:?}", parse("[catalog.x]\npassword = '${SECRET}'\ntype = 'rest'").unwrap());
+    let shown = format!(
+        "{:?}",
+        parse("[catalog.x]\npassword = '${SECRET}'\ntype = 'rest'").unwrap()
+    );
     assert!(!shown.contains("hunter2") && shown.contains("rest"), "{shown}");
-    for broken in ["[catalog.x]\ntoken = 'hunter2", "[catalog.x]\ntoken = hunter2\n", "token = 'hunter2'"] {
+    for broken in [
+        "[catalog.x]\ntoken = 'hunter2",
+        "[catalog.x]\ntoken = hunter2\n",
+        "token = 'hunter2'",
+    ] {
         assert!(!refusal(broken).contains("hunter2"), "{}", refusal(broken));
     }
 }

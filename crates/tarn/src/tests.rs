@@ -1,0 +1,178 @@
+use datafusion::arrow::array::{Array, Int64Array, RecordBatch, StringArray};
+use datafusion::arrow::util::pretty::pretty_format_batches;
+use datafusion::dataframe::DataFrameWriteOptions;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::*;
+
+#[path = "../examples/dataframe.rs"]
+#[allow(dead_code)]
+mod dataframe;
+#[path = "../examples/quickstart.rs"]
+#[allow(dead_code)]
+mod quickstart;
+
+async fn session(directory: &Path) -> Session {
+    Session::builder().home(directory.join("lake")).build().await.unwrap()
+}
+
+/// The rows of a query, columns joined by spaces.
+async fn rows(session: &Session, sql: &str) -> String {
+    let batches = session.sql(sql).await.unwrap().collect().await.unwrap();
+    table(&batches)
+}
+
+fn table(batches: &[RecordBatch]) -> String {
+    let text = pretty_format_batches(batches).unwrap().to_string();
+    let rows = text.lines().filter(|l| l.starts_with('|')).skip(1);
+    let cells = rows.map(|row| {
+        row.trim_matches('|')
+            .split('|')
+            .map(str::trim)
+            .collect::<Vec<_>>()
+            .join(" ")
+    });
+    cells.collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test]
+async fn the_first_statements_work_and_nothing_is_on_disk_before() -> Result<()> {
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path().join("lake");
+    let session = session(directory.path()).await;
+    assert_eq!(rows(&session, "SHOW TABLES").await, "");
+    session.sql("USE default").await?;
+    assert!(!home.exists());
+    let elsewhere = session.sql("CREATE TABLE other.t (id bigint)").await.unwrap_err();
+    assert_eq!(
+        elsewhere.kind(),
+        ErrorKind::NotFound,
+        "only the session's own namespace is made: {elsewhere}"
+    );
+    session
+        .sql("CREATE TABLE t (id bigint, name string) PARTITIONED BY (bucket(4, id))")
+        .await?;
+    session.sql("INSERT INTO t VALUES (1, 'one'), (2, 'two')").await?;
+    assert_eq!(rows(&session, "SELECT * FROM t WHERE id > 1").await, "2 two");
+
+    // A later session finds what this one left.
+    let later = Session::builder().home(&home).build().await?;
+    assert_eq!(rows(&later, "SELECT count(*) FROM lake.default.t").await, "2");
+    assert_eq!(rows(&later, "SHOW NAMESPACES").await, "default");
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_examples_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let shown = quickstart::run(&directory.path().join("quickstart")).await.unwrap();
+    let (now, before) = shown.split_once("before").unwrap();
+    assert!(now.contains("| Oslo   | 2     | 48.50  |"), "{shown}");
+    assert!(before.contains("| Oslo   | 1     | 17.50  |"), "{shown}");
+    let shown = dataframe::run(&directory.path().join("dataframe")).await.unwrap();
+    assert!(
+        shown.contains("| Norway | 30.0  |") && !shown.contains("Sweden"),
+        "{shown}"
+    );
+}
+
+#[tokio::test]
+async fn a_file_configures_a_session_and_calls_come_first() -> Result<()> {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("tarn.toml");
+    let text = "default-catalog = 'disk'\ndefault-namespace = 'one'\n[catalog.disk]\ntype = 'hadoop'\nwarehouse = 'wh'\n[settings]\n\
+                spark.sql.session.timeZone = 'Europe/Oslo'\nspark.wap.branch = 'b'";
+    std::fs::write(&file, text).unwrap();
+    let builder = Session::builder()
+        .config_file(&file)
+        .setting("spark.wap.branch", "mine");
+    let session = builder
+        .namespace(format::catalog::Namespace::new(["two"]))
+        .build()
+        .await?;
+    session.sql("CREATE TABLE t (id int)").await?;
+    assert!(directory.path().join("wh/two/t").is_dir());
+    assert_eq!(session.settings().time_zone(), "Europe/Oslo");
+    assert_eq!(session.settings().get("spark.wap.branch"), Some("mine"));
+    let missing = Session::builder().config_file("/nowhere/tarn.toml").build().await;
+    assert_eq!(missing.unwrap_err().kind(), ErrorKind::NotFound);
+    Ok(())
+}
+
+async fn filled(directory: &Path) -> Session {
+    let session = session(directory).await;
+    session.sql("CREATE TABLE t (id bigint, name string)").await.unwrap();
+    session.sql("INSERT INTO t VALUES (1, 'one')").await.unwrap();
+    session.sql("CREATE NAMESPACE a").await.unwrap();
+    session.sql("CREATE NAMESPACE a.b").await.unwrap();
+    session.sql("CREATE TABLE a.b.nested (x int)").await.unwrap();
+    session.sql("INSERT INTO a.b.nested VALUES (7)").await.unwrap();
+    session
+}
+
+#[tokio::test]
+async fn datafusions_own_sql_reads_and_appends() {
+    let directory = tempfile::tempdir().unwrap();
+    let session = filled(directory.path()).await;
+    let context = session.context();
+    let read = |sql: &'static str| async move { context.sql(sql).await?.collect().await };
+    assert_eq!(
+        table(&read("SELECT name FROM lake.default.t WHERE id = 1").await.unwrap()),
+        "one"
+    );
+    assert_eq!(table(&read("SELECT x FROM lake.\"a.b\".nested").await.unwrap()), "7");
+    read("INSERT INTO lake.default.t VALUES (2, 'two')").await.unwrap();
+    // What DataFusion registers stays beside the session's tables.
+    let batch = RecordBatch::try_from_iter([
+        ("id", Arc::new(Int64Array::from(vec![3])) as Arc<dyn Array>),
+        ("name", Arc::new(StringArray::from(vec!["three"])) as _),
+    ]);
+    context.register_batch("mine", batch.unwrap()).unwrap();
+    read("INSERT INTO lake.default.t SELECT * FROM mine").await.unwrap();
+    let counted = "SELECT count(*) AS n, max(name) AS m FROM lake.default.t";
+    assert_eq!(table(&read(counted).await.unwrap()), "3 two");
+    assert_eq!(rows(&session, "SELECT count(*) FROM t").await, "3");
+
+    // EXPLAIN of a write writes nothing.
+    read("EXPLAIN INSERT INTO lake.default.t VALUES (4, 'four')")
+        .await
+        .unwrap();
+    let frame = context.table("lake.default.t").await.unwrap();
+    assert_eq!(frame.clone().count().await.unwrap(), 3);
+    // One statement, one state of the table: appending a table to itself doubles it.
+    frame
+        .write_table("lake.default.t", DataFrameWriteOptions::new())
+        .await
+        .unwrap();
+    assert_eq!(rows(&session, "SELECT count(*) FROM t").await, "6");
+}
+
+#[tokio::test]
+async fn what_datafusion_would_get_wrong_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let session = filled(directory.path()).await;
+    let before = rows(&session, "SELECT * FROM t").await;
+    let context = session.context();
+    let databricks = "SET datafusion.sql_parser.dialect = 'databricks'";
+    context.sql(databricks).await.unwrap().collect().await.unwrap();
+    for sql in [
+        "SELECT * FROM lake.default.t VERSION AS OF 1",
+        "SELECT * FROM lake.default.t TIMESTAMP AS OF '2020-01-01'",
+        "DELETE FROM lake.default.t",
+        "DELETE FROM lake.default.t WHERE id IN (SELECT 1)",
+        "UPDATE lake.default.t SET id = 2",
+        "INSERT OVERWRITE lake.default.t VALUES (9, 'nine')",
+        "DROP TABLE lake.default.t",
+        "CREATE TABLE lake.default.u AS SELECT 1 AS x",
+        "TRUNCATE TABLE lake.default.t",
+        "SELECT * FROM lake.default.nothing",
+    ] {
+        let ran = match context.sql(sql).await {
+            Ok(frame) => frame.collect().await,
+            Err(e) => Err(e),
+        };
+        assert!(ran.is_err(), "{sql}: {ran:?}");
+    }
+    assert_eq!(rows(&session, "SELECT * FROM t").await, before);
+}
