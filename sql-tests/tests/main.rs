@@ -8,6 +8,7 @@ mod fixtures;
 mod golden;
 mod layering;
 mod slt;
+mod specification;
 mod tally;
 
 use std::path::{Path, PathBuf};
@@ -27,17 +28,20 @@ fn main() -> ExitCode {
     }
     let arguments = Arguments::from_args();
     let golden = golden::Suite::find();
+    let specification = specification::Suite::find();
     let fixtures = fixtures::Suite::find();
     let mut trials: Vec<Trial> = layering::trials(&repository());
     trials.extend(concurrency::trials());
     trials.extend(fixtures.trials());
     trials.extend(slt::self_test::trials());
+    trials.extend(specification.trials());
     trials.extend(golden.trials());
 
     let conclusion = libtest_mimic::run(&arguments, trials);
     if !arguments.list {
         layering::warn_of_long_files(&repository());
         fixtures.print_counts();
+        specification.print_counts();
         golden.finish();
     }
     conclusion.exit_code()

@@ -19,7 +19,7 @@ use libtest_mimic::{Failed, Trial};
 
 use crate::slt::run::{Outcome, run};
 use crate::slt::scenario::Scenario;
-use crate::slt::{files, is_set};
+use crate::slt::{files, is_set, matrix};
 use crate::tally::Tally;
 use known::{Entry, Reason};
 
@@ -126,7 +126,7 @@ fn read_list(path: &Path) -> Result<Vec<Entry>, String> {
 /// Runs a file and says what is not as listed, one line each.
 fn check(path: &Path, name: &str, listed: &[Entry], report: &Report) -> Result<Vec<String>, String> {
     let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
-    let scenario = Scenario::parse(name, &text)?;
+    let scenario = Scenario::parse(name, &text, &matrix::GOLDEN)?;
     let folder = name.split('/').next().unwrap_or(name);
     let updating = is_set("TARN_GOLDEN_UPDATE");
     let mut problems = Vec::new();

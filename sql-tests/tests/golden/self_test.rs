@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use libtest_mimic::{Failed, Trial};
 
 use super::known::{Entry, Reason, compress};
-use crate::slt::matrix::{Combination, Matrix};
+use crate::slt::matrix::{Combination, GOLDEN, Matrix};
 
 /// The trials.
 pub fn trials() -> Vec<Trial> {
@@ -41,7 +41,7 @@ fn entries() -> Result<(), Failed> {
 }
 
 fn coverage() -> Result<(), Failed> {
-    let matrix = Matrix::parse("# matrix: format_version=1,2,3")?;
+    let matrix = Matrix::parse("# matrix: format_version=1,2,3", &GOLDEN)?;
     let combinations = matrix.combinations();
     // By line: the combinations in which the record fails, and why. Line 50 runs in version 3 only.
     let failing = |line: u32, c: &Combination| -> Option<Reason> {

@@ -42,6 +42,38 @@ impl fmt::Display for Combination {
     }
 }
 
+/// What a folder of files runs on where a file says nothing else.
+#[derive(Debug)]
+pub struct Defaults {
+    /// Catalogs of unmarked files.
+    catalogs: &'static [&'static str],
+    /// Catalogs of files marked `# catalog: memory`: they need views or RENAME.
+    marked: &'static [&'static str],
+    /// Table format versions; none when tables say it themselves.
+    versions: &'static [&'static str],
+}
+
+impl Defaults {
+    /// Whether new tables have the combination's format version without saying so.
+    pub fn sets_version(&self) -> bool {
+        !self.versions.is_empty()
+    }
+}
+
+/// The golden scenarios (`golden/README.md`).
+pub const GOLDEN: Defaults = Defaults {
+    catalogs: &["hadoop", "sqlite"],
+    marked: &["memory", "sqlite"],
+    versions: &[],
+};
+
+/// Our own scenarios. New tables have the combination's version unless they say it themselves.
+pub const EVERYWHERE: Defaults = Defaults {
+    catalogs: &["memory", "hadoop", "sqlite"],
+    marked: &["memory", "sqlite"],
+    versions: &["1", "2", "3"],
+};
+
 /// The axes of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matrix {
@@ -50,14 +82,15 @@ pub struct Matrix {
 
 impl Matrix {
     /// Reads the `# catalog:` and `# matrix:` lines of a file.
-    ///
-    /// Unmarked files run on hadoop and sqlite, those marked `memory` (they need views or RENAME) on memory and sqlite.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let mut axes = vec![axis("catalog", &["hadoop", "sqlite"])];
+    pub fn parse(text: &str, defaults: &Defaults) -> Result<Self, String> {
+        let mut axes = vec![axis("catalog", defaults.catalogs)];
+        if !defaults.versions.is_empty() {
+            axes.push(axis("format_version", defaults.versions));
+        }
         for line in text.lines().filter_map(|l| l.strip_prefix('#')).map(str::trim) {
             if let Some(catalog) = line.strip_prefix("catalog:") {
                 match catalog.trim() {
-                    "memory" => axes[0] = axis("catalog", &["memory", "sqlite"]),
+                    "memory" => axes[0] = axis("catalog", defaults.marked),
                     other => return Err(format!("unknown '# catalog: {other}'")),
                 }
             }
@@ -70,6 +103,7 @@ impl Matrix {
                     if values.iter().any(|v| v.is_empty()) {
                         return Err(format!("an empty value in '# matrix:{matrix}'"));
                     }
+                    axes.retain(|(known, _)| known != name.trim());
                     axes.push(axis(name.trim(), &values));
                 }
             }

@@ -20,11 +20,12 @@ pub struct Place {
 }
 
 impl Place {
-    /// A place with a catalog of this kind (`memory`, `hadoop` or `sqlite`).
+    /// A place with a catalog of this kind (`memory`, `hadoop` or `sqlite`), whose tables have this format version unless
+    /// they say another.
     ///
     /// # Errors
     /// Those of making directory, catalog and namespace.
-    pub async fn new(kind: &str) -> Result<Self> {
+    pub async fn new(kind: &str, version: Option<&str>) -> Result<Self> {
         let directory = tempfile::Builder::new()
             .prefix("tarn-slt-")
             .tempdir_in(fast_directory());
@@ -36,6 +37,9 @@ impl Place {
         ]);
         if kind == "sqlite" {
             properties.insert("uri".to_string(), below("catalog.db"));
+        }
+        if let Some(version) = version {
+            properties.insert("table-default.format-version".to_string(), version.to_string());
         }
         // What is tested is what statements do, not that the disk keeps it.
         let io = FileIo::builder().with_durability(Durability::OsCache).build();

@@ -14,11 +14,25 @@ pub fn rows(batches: &[RecordBatch]) -> Result<Vec<Vec<String>>, ArrowError> {
     let mut rows = Vec::new();
     for batch in batches {
         for i in 0..batch.num_rows() {
-            let cells = batch.columns().iter().map(|column| cell(column.as_ref(), i));
+            let cells = batch.columns().iter().map(|column| top_level(column.as_ref(), i));
             rows.push(cells.collect::<Result<_, _>>()?);
         }
     }
     Ok(rows)
+}
+
+/// A column's value; inside nested values an empty text is nothing at all.
+fn top_level(array: &dyn Array, i: usize) -> Result<String, ArrowError> {
+    let shown = cell(array, i)?;
+    let is_text = matches!(
+        array.data_type(),
+        DataType::Utf8View | DataType::Utf8 | DataType::LargeUtf8
+    );
+    Ok(if is_text && shown.is_empty() {
+        "(empty)".to_string()
+    } else {
+        shown
+    })
 }
 
 fn cell(array: &dyn Array, i: usize) -> Result<String, ArrowError> {
@@ -29,13 +43,10 @@ fn cell(array: &dyn Array, i: usize) -> Result<String, ArrowError> {
         DataType::Utf8View => text(array.as_string_view().value(i)),
         DataType::Utf8 => text(array.as_string::<i32>().value(i)),
         DataType::LargeUtf8 => text(array.as_string::<i64>().value(i)),
-        DataType::Float64 => {
-            let value = array.as_primitive::<Float64Type>().value(i);
-            float(value, value.to_string())
-        }
+        DataType::Float64 => float(array.as_primitive::<Float64Type>().value(i), None),
         DataType::Float32 => {
             let value = array.as_primitive::<Float32Type>().value(i);
-            float(f64::from(value), value.to_string())
+            float(f64::from(value), Some(value))
         }
         DataType::Timestamp(unit, _) => timestamp(array, *unit, i)?,
         DataType::Struct(fields) => {
@@ -70,17 +81,33 @@ fn joined(cells: impl Iterator<Item = Result<String, ArrowError>>) -> Result<Str
 }
 
 fn text(value: &str) -> String {
-    if value.is_empty() { "(empty)" } else { value }.to_string()
+    value.replace('\n', "\\n")
 }
 
-fn float(value: f64, shortest: String) -> String {
-    if value.is_infinite() {
-        return if value > 0.0 { "Infinity" } else { "-Infinity" }.to_string();
+fn float(value: f64, narrow: Option<f32>) -> String {
+    match value {
+        v if v.is_nan() => "NaN".to_string(),
+        v if v.is_infinite() => if v > 0.0 { "Infinity" } else { "-Infinity" }.to_string(),
+        v => shortest(v, narrow),
     }
-    if value.is_nan() || shortest.contains(['.', 'e']) {
-        return shortest;
+}
+
+/// The shortest digits that give a finite number back (as a float where it is one), with an exponent below 1e-4 and from
+/// 1e16 on.
+pub fn shortest(value: f64, narrow: Option<f32>) -> String {
+    let scientific = narrow.map_or_else(|| format!("{value:e}"), |v| format!("{v:e}"));
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if value != 0.0 && !(-4..16).contains(&exponent) {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        return format!("{digits}e{sign}{:02}", exponent.abs());
     }
-    format!("{shortest}.0")
+    let plain = narrow.map_or_else(|| value.to_string(), |v| v.to_string());
+    if plain.contains('.') {
+        plain
+    } else {
+        format!("{plain}.0")
+    }
 }
 
 /// In UTC, trailing zeros of the fraction cut.

@@ -42,11 +42,15 @@ pub fn run(scenario: &Scenario, combination: &Combination) -> Result<Vec<Outcome
 
 async fn run_all(scenario: &Scenario, combination: &Combination) -> Result<Vec<Outcome>, String> {
     let catalog = combination.value("catalog").unwrap_or("memory");
-    let place = Place::new(catalog)
-        .await
-        .map_err(|e| format!("{catalog} catalog: {e}"))?;
+    let version = combination.value("format_version").filter(|_| scenario.sets_version());
+    let place = Place::new(catalog, version).await;
+    let place = place.map_err(|e| format!("{catalog} catalog: {e}"))?;
     let mut names: BTreeMap<String, String> = combination.labels().into_iter().collect();
     names.insert("tmp".to_string(), place.directory().display().to_string());
+    names.insert(
+        "data".to_string(),
+        concat!(env!("CARGO_MANIFEST_DIR"), "/slt-data").to_string(),
+    );
     let mut outcomes = Vec::new();
     for record in scenario.records_of(combination) {
         let sql = substitute(&record.sql, &names);

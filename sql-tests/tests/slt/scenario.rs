@@ -3,11 +3,12 @@
 use sqllogictest::parser::{self, Condition, ExpectedError, QueryExpect, SortMode, StatementExpect};
 use sqllogictest::{DefaultColumnType, Record as Parsed};
 
-use super::matrix::{Combination, Matrix};
+use super::matrix::{Combination, Defaults, Matrix};
 
 /// A file that follows the format.
 #[derive(Debug)]
 pub struct Scenario {
+    sets_version: bool,
     matrix: Matrix,
     records: Vec<Record>,
 }
@@ -45,7 +46,7 @@ impl Scenario {
     /// # Errors
     /// One line with name and line number where the format is broken or a record is not one of the kinds agreed on
     /// (`statement`, `query`, `let`).
-    pub fn parse(name: &str, text: &str) -> Result<Self, String> {
+    pub fn parse(name: &str, text: &str, defaults: &Defaults) -> Result<Self, String> {
         let parsed = parser::parse_with_name::<DefaultColumnType>(text, name).map_err(|e| e.to_string())?;
         let mut records = Vec::new();
         for record in parsed {
@@ -57,8 +58,17 @@ impl Scenario {
         if records.is_empty() {
             return Err(format!("{name}: holds no record"));
         }
-        let matrix = Matrix::parse(text).map_err(|e| format!("{name}: {e}"))?;
-        Ok(Scenario { matrix, records })
+        let matrix = Matrix::parse(text, defaults).map_err(|e| format!("{name}: {e}"))?;
+        Ok(Scenario {
+            sets_version: defaults.sets_version(),
+            matrix,
+            records,
+        })
+    }
+
+    /// Whether new tables have the combination's format version without saying so.
+    pub fn sets_version(&self) -> bool {
+        self.sets_version
     }
 
     /// The ways to run it.

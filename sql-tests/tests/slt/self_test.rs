@@ -2,6 +2,7 @@
 
 use libtest_mimic::{Failed, Trial};
 
+use super::matrix::GOLDEN;
 use super::scenario::Scenario;
 
 const FILE: &str = "\
@@ -34,7 +35,7 @@ pub fn trials() -> Vec<Trial> {
 }
 
 fn counts() -> Result<(), Failed> {
-    let scenario = Scenario::parse("x.slt", FILE)?;
+    let scenario = Scenario::parse("x.slt", FILE, &GOLDEN)?;
     let found: Vec<String> = scenario
         .combinations()
         .iter()
@@ -50,7 +51,7 @@ fn counts() -> Result<(), Failed> {
     if found != expected {
         return Err(Failed::from(format!("{found:#?}")));
     }
-    let memory = Scenario::parse("x.slt", &format!("# catalog: memory\n{FILE}"))?;
+    let memory = Scenario::parse("x.slt", &format!("# catalog: memory\n{FILE}"), &GOLDEN)?;
     let catalogs = memory.combinations().iter().filter(|c| c.has("catalog=memory")).count();
     if catalogs != 4 {
         return Err(Failed::from(format!(
@@ -69,7 +70,7 @@ fn refusals() -> Result<(), Failed> {
         ("a record that runs no SQL", "sleep 10s\n\nstatement ok\nSELECT 1\n"),
     ];
     for (what, text) in broken {
-        if Scenario::parse("x.slt", text).is_ok() {
+        if Scenario::parse("x.slt", text, &GOLDEN).is_ok() {
             return Err(Failed::from(format!("{what} was accepted")));
         }
     }
