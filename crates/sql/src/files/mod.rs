@@ -1,7 +1,7 @@
 //! Files and tables by path: `FROM 'x.parquet'`, `` FROM csv.`path` ``, `read_csv('path')`, `iceberg_scan('path')`.
 
 mod arguments;
-mod iceberg_path;
+mod table_path;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ pub(crate) async fn open(session: &Session, path: &str, request: RelationRequest
     }
     let format = match PathFormat::of_file(path) {
         Some(format) => format,
-        None if iceberg_path::split_metadata_table(path).1.is_some() => PathFormat::Iceberg,
+        None if table_path::split_metadata_table(path).1.is_some() => PathFormat::Iceberg,
         None => {
             let state = plan_context(session).state;
             let contents = look_into(&state, path).await.map_err(|e| with_near_path(e, path))?;
@@ -85,7 +85,7 @@ pub(crate) async fn open_as(
     request: RelationRequest,
 ) -> Result<LoadedRelation> {
     match format {
-        PathFormat::Iceberg => iceberg_path::open(session, path, &[], request).await,
+        PathFormat::Iceberg => table_path::open(session, path, &[], request).await,
         PathFormat::Files(format) => {
             refuse_state(&request, &format!("a {} file", format.name()))?;
             files(session, format, path, &FileOptions::default()).await
@@ -105,7 +105,7 @@ pub(crate) async fn table_function(
     let format = match function {
         "iceberg_scan" => {
             let Arguments { path, options } = Arguments::parse(function, arguments)?;
-            return iceberg_path::scan(session, &path, options).await.map(Some);
+            return table_path::scan(session, &path, options).await.map(Some);
         }
         "read_parquet" => DataFormat::Parquet,
         "read_csv" => DataFormat::Csv,
