@@ -52,7 +52,11 @@ pub async fn measure(bench: &Bench, raw: &Path) -> Result<(), Failure> {
                 let frame = context.table("rows").await?;
                 let watch = Stopwatch::start();
                 frame
-                    .write_parquet(&format!("{}/", target.display()), DataFrameWriteOptions::new(), Some(options))
+                    .write_parquet(
+                        &format!("{}/", target.display()),
+                        DataFrameWriteOptions::new(),
+                        Some(options),
+                    )
                     .await?;
                 theirs.push(round, watch.stop());
                 std::fs::remove_dir_all(&target)?;

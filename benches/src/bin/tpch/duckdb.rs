@@ -35,7 +35,11 @@ pub async fn run(
         .stdout(Stdio::piped())
         .spawn()?;
     let work = json!({"tables": tables, "queries": queries}).to_string();
-    child.stdin.take().ok_or("no standard input")?.write_all(work.as_bytes())?;
+    child
+        .stdin
+        .take()
+        .ok_or("no standard input")?
+        .write_all(work.as_bytes())?;
     let output = child.wait_with_output()?;
     if !output.status.success() {
         return Err("DuckDB failed, see above".into());

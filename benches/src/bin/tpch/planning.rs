@@ -27,7 +27,9 @@ pub async fn measure(bench: &Bench, directory: &Path) -> Result<(), Failure> {
         }
     }
     let ((cold_wall, cold_cpu), (warm_wall, warm_cpu)) = (cold.median_ms(), warm.median_ms());
-    println!("planning 2,000 files: cold {cold_wall:.1} ms (cpu {cold_cpu:.1}), warm {warm_wall:.2} ms (cpu {warm_cpu:.2})");
+    println!(
+        "planning 2,000 files: cold {cold_wall:.1} ms (cpu {cold_cpu:.1}), warm {warm_wall:.2} ms (cpu {warm_cpu:.2})"
+    );
     let session = lake::session(directory, bench.partitions).await?;
     if let Some(costs) = duckdb::run(bench, &session, BTreeMap::from([("explain", explain)])).await? {
         let [wall, cpu, ..] = costs.get("explain").ok_or("the query is missing")?;
