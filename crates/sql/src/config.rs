@@ -18,6 +18,7 @@ const CASE_SENSITIVE: &str = "spark.sql.caseSensitive";
 const TIME_ZONE: &str = "spark.sql.session.timeZone";
 const DOUBLE_QUOTED: &str = "spark.sql.ansi.doubleQuotedIdentifiers";
 const WAP_BRANCH: &str = "spark.wap.branch";
+const WAP_ID: &str = "spark.wap.id";
 const AGGREGATE_PUSH_DOWN: &str = "spark.sql.iceberg.aggregate-push-down.enabled";
 
 /// A setting that SET shows and that is checked when it is set.
@@ -136,6 +137,11 @@ impl Settings {
     /// The branch that tables with `write.wap.enabled` are read from and written to.
     pub fn wap_branch(&self) -> Option<&str> {
         self.get(WAP_BRANCH)
+    }
+
+    /// The id under which writes to tables with `write.wap.enabled` are staged instead of published.
+    pub fn wap_id(&self) -> Option<&str> {
+        self.get(WAP_ID)
     }
 
     /// How names are compared.

@@ -20,9 +20,6 @@ use crate::read_options::TableRead;
 use crate::session::Session;
 use crate::table_state::{WantedState, selector};
 
-/// Table property that makes `spark.wap.branch` count.
-const WAP_ENABLED: &str = "write.wap.enabled";
-
 /// Loads the relations of queries from the catalogs of a session.
 #[derive(Debug)]
 pub(crate) struct SessionRelations {
@@ -166,13 +163,16 @@ pub(crate) fn metadata_relation(table: MetadataTable, mut of: Name) -> LoadedRel
 /// The branch that `spark.wap.branch` makes the current one, once it is there (Java: `SparkReadConf.branch`).
 fn wap_branch(table: &Table, setting: Option<&str>) -> Option<String> {
     let name = setting?;
-    let is_on = is_true(&table.metadata.properties, WAP_ENABLED);
+    let is_on = is_wap_enabled(&table.metadata.properties);
     let reference = table.metadata.refs.get(name)?;
     (is_on && reference.kind == RefKind::Branch).then(|| name.to_string())
 }
 
-fn is_true(properties: &Properties, key: &str) -> bool {
-    properties.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"))
+/// Whether the table takes part in write, audit, publish (`write.wap.enabled`): only there do `spark.wap.*` count.
+pub(crate) fn is_wap_enabled(properties: &Properties) -> bool {
+    properties
+        .get("write.wap.enabled")
+        .is_some_and(|v| v.eq_ignore_ascii_case("true"))
 }
 
 /// Catalog, namespace and table.

@@ -9,7 +9,7 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, Partitioning};
 use tarn_format::catalog::{Catalog, Table, TableIdent};
-use tarn_format::commit::CommitOptions;
+use tarn_format::commit::{CommitOptions, Publication};
 use tarn_format::spec::snapshot::{MAIN_BRANCH, RefKind};
 use tarn_format::update::TableUpdate;
 use tarn_format::{Error, ResultExt};
@@ -18,6 +18,15 @@ use super::append_exec::AppendExec;
 use super::conform::Conform;
 use super::layout::Layout;
 use super::options::WriteOptions;
+
+/// What a write to a branch that does not exist does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MissingBranch {
+    /// It fails.
+    Refuse,
+    /// It makes the branch from the current snapshot, as `spark.wap.branch` asks.
+    Create,
+}
 
 /// What is written to, and how.
 #[derive(Debug, Clone)]
@@ -31,6 +40,10 @@ pub struct WriteTarget {
     pub replaces: Option<Replaced>,
     /// The branch that is written to; `None` is `main`.
     pub branch: Option<String>,
+    /// What a branch that is not there means.
+    pub missing_branch: MissingBranch,
+    /// Whether the branch moves to the new snapshot.
+    pub publication: Publication,
     /// How files are written.
     pub options: WriteOptions,
     /// How the commit is made.
@@ -59,6 +72,8 @@ impl WriteTarget {
             table,
             replaces: None,
             branch: None,
+            missing_branch: MissingBranch::Refuse,
+            publication: Publication::Branch,
             options,
             commit: CommitOptions::default(),
         })
@@ -95,6 +110,7 @@ fn prepare(plan: &Arc<dyn ExecutionPlan>, target: &WriteTarget) -> tarn_format::
     Conform::new(Arc::clone(metadata.current_schema())).check(&plan.schema())?;
     if let Some(branch) = target.branch.as_deref().filter(|b| *b != MAIN_BRANCH) {
         match metadata.refs.get(branch) {
+            None if target.missing_branch == MissingBranch::Create => {}
             None => return Err(Error::not_found(format!("branch '{branch}' does not exist"))),
             Some(r) if r.kind == RefKind::Tag => {
                 return Err(Error::invalid(format!(

@@ -257,6 +257,7 @@ impl AppendExec {
 
 fn change(target: &WriteTarget, files: Vec<DataFile>) -> Change {
     let mut change = merge_append(files.into_iter().map(Arc::new));
+    change.publication = target.publication;
     change.summary.extend(target.options.snapshot_properties.clone());
     match &target.branch {
         Some(branch) => change.on_branch(branch),

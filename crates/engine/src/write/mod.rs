@@ -25,7 +25,7 @@ mod written_files;
 #[cfg(test)]
 mod tests;
 
-pub use append::{Replaced, WriteTarget, append};
+pub use append::{MissingBranch, Replaced, WriteTarget, append};
 pub use metrics_mode::{MetricsConfig, MetricsMode};
 pub use options::{OptionSources, WriteOptions};
 pub use parquet_options::ParquetOptions;

@@ -14,6 +14,7 @@ mod settings;
 mod show;
 mod spark_types;
 mod table_properties;
+mod write_audit_publish;
 mod write_plan;
 
 use tarn_format::Result;
