@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use datafusion::catalog::Session;
+use datafusion::common::stats::Precision;
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
 use datafusion::datasource::source::DataSourceExec;
@@ -56,7 +57,12 @@ pub(crate) async fn plan_scan(
     let groups = file_groups(table, &plan, target_partitions);
     let table_schema = table_schema(table);
     let all_columns = Arc::clone(table_schema.table_schema());
-    let (mut groups, statistics) = compute_all_files_statistics(groups, all_columns, true, false)?;
+    let (mut groups, mut statistics) = compute_all_files_statistics(groups, all_columns, true, false)?;
+    if groups.is_empty() {
+        // A plan of no partitions at all cannot be sorted.
+        groups = vec![FileGroup::new(Vec::new())];
+        statistics = statistics.with_num_rows(Precision::Exact(0));
+    }
     let options = table.read_options().split_options(&table.table().metadata.properties);
     if let Some(options) = options.map_err(external)? {
         // Statistics are those of whole files: pieces of one would count its rows several times.

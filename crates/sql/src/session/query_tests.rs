@@ -373,3 +373,25 @@ async fn hints_give_read_options() {
         assert!(message.contains(part), "{sql}: {message}");
     }
 }
+
+#[tokio::test]
+async fn tables_without_rows_are_read_like_others() {
+    let session = session().await;
+    run(
+        &session,
+        &[
+            "CREATE TABLE t (p int, v string) PARTITIONED BY (p)",
+            "INSERT INTO t SELECT 1, 'x' WHERE false",
+        ],
+    )
+    .await;
+    assert!(rows(&session, "SELECT * FROM t ORDER BY v").await.is_empty());
+    assert_eq!(rows(&session, "SELECT count(*), max(p) FROM t").await, ["0 NULL"]);
+    run(&session, &["INSERT INTO t VALUES (1, 'a')"]).await;
+    assert!(
+        rows(&session, "SELECT * FROM t WHERE p = 2 ORDER BY v")
+            .await
+            .is_empty()
+    );
+    assert_eq!(rows(&session, "SELECT count(*) FROM t WHERE p = 2").await, ["0"]);
+}
