@@ -8,7 +8,6 @@ use tarn_format::{Error, Result, ResultExt};
 use super::column_defaults::fill_defaults;
 use super::insert_columns::{arrange, constants};
 use super::query::plan_context;
-use super::write_audit_publish;
 use super::write_plan::WritePlan;
 use crate::ast::Insert;
 use crate::names::{FoundTable, Suffix, find_table, unknown_suffix};
@@ -40,7 +39,7 @@ pub(crate) async fn plan(session: &Session, insert: &Insert) -> Result<WritePlan
     let source = plan_query(&context, query).await?;
     let rows = arrange(source, &insert.target, &constants, schema, case).context("table", table.as_str())?;
     let mut target = WriteTarget::new(Arc::clone(&found.entry.catalog), found.table)?;
-    write_audit_publish::aim(&mut target, branch, &session.settings()).context("table", table.as_str())?;
+    target.branch = branch;
     WritePlan::new(session, context, rows, target, table).await
 }
 

@@ -11,14 +11,13 @@ use crate::relations::is_wap_enabled;
 const STAGED_ID: &str = "wap.id";
 const PUBLISHED_ID: &str = "published-wap-id";
 
-/// Aims a write at the branch that the statement names, or at what the session's settings say for tables with
+/// Aims a write, unless its statement names a branch, at what the session's settings say for tables with
 /// `write.wap.enabled`: a branch, made when it is missing, or a snapshot that no branch moves to (Java:
 /// `SparkWriteConf.branch`, `SparkWrite.commitOperation`).
 ///
 /// # Errors
 /// `InvalidInput` for an id and a branch at once, for a branch named beside the session's, and for an id that is taken.
-pub(super) fn aim(target: &mut WriteTarget, named: Option<String>, settings: &Settings) -> Result<()> {
-    target.branch = named;
+pub(super) fn aim(target: &mut WriteTarget, settings: &Settings) -> Result<()> {
     if !is_wap_enabled(&target.table.metadata.properties) {
         return Ok(());
     }

@@ -10,6 +10,7 @@ use tarn_engine::write::{OptionSources, WriteOptions, WriteTarget, append, appen
 use tarn_format::spec::snapshot::Properties;
 use tarn_format::{Result, ResultExt};
 
+use super::write_audit_publish;
 use crate::error::from_engine;
 use crate::output::{Output, WriteReport};
 use crate::planner::PlanContext;
@@ -25,10 +26,10 @@ pub(crate) struct WritePlan {
 
 impl WritePlan {
     /// Plans writing `rows`, whose columns are the target's in order. Session settings say how, before the table's
-    /// properties do.
+    /// properties do, and whether they are published.
     ///
     /// # Errors
-    /// Those of planning, and of settings and properties with values that make no sense.
+    /// Those of planning, those of [`write_audit_publish::aim`], and of settings and properties with values that make no sense.
     pub(crate) async fn new(
         session: &Session,
         context: PlanContext,
@@ -43,6 +44,7 @@ impl WritePlan {
         };
         let options = WriteOptions::new(&target.table.metadata, sources);
         target.options = options.context("table", table.as_str())?;
+        write_audit_publish::aim(&mut target, &settings).context("table", table.as_str())?;
         let frame = DataFrame::new(context.state, rows);
         let context = Arc::new(frame.task_ctx());
         let physical = frame.create_physical_plan().await.map_err(from_engine)?;
