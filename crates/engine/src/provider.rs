@@ -14,6 +14,7 @@ use tarn_format::catalog::{Catalog, Table};
 use tarn_format::scan::snapshots::SnapshotSelector;
 use tarn_format::spec::schema::SchemaRef;
 
+use crate::arrow::parent_nulls::with_parents_nulls;
 use crate::arrow::schema::{UTC, schema_to_arrow};
 use crate::arrow::time_zone::in_zone;
 use crate::caches::Caches;
@@ -44,7 +45,7 @@ impl IcebergTable {
     pub fn new(table: Table, selector: SnapshotSelector, caches: Caches) -> tarn_format::Result<Self> {
         let selected = selector.select(&table.metadata)?;
         Ok(IcebergTable {
-            arrow_schema: schema_to_arrow(&selected.schema),
+            arrow_schema: with_parents_nulls(&schema_to_arrow(&selected.schema)),
             schema: selected.schema,
             metadata_columns: Vec::new(),
             table,
@@ -104,7 +105,10 @@ impl IcebergTable {
             .iter()
             .map(|c| c.arrow_field(&self.table.metadata));
         let fields: Vec<_> = own.fields().iter().cloned().chain(added).collect();
-        in_zone(&Arc::new(ArrowSchema::new(fields)), &self.time_zone)
+        in_zone(
+            &with_parents_nulls(&Arc::new(ArrowSchema::new(fields))),
+            &self.time_zone,
+        )
     }
 
     /// The table as its catalog loaded it.
@@ -122,7 +126,8 @@ impl IcebergTable {
         &self.schema
     }
 
-    /// That schema in Arrow's terms, followed by the metadata columns.
+    /// That schema in Arrow's terms, followed by the metadata columns. Required fields of structs that may be null are
+    /// nullable, because they are null where the struct is.
     pub fn arrow_schema(&self) -> &ArrowSchemaRef {
         &self.arrow_schema
     }

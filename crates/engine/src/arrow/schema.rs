@@ -22,6 +22,9 @@ pub const FIELD_ID_KEY: &str = "PARQUET:field_id";
 /// Key of Arrow's extension type name in field metadata.
 const EXTENSION_NAME_KEY: &str = "ARROW:extension:name";
 
+/// Arrow's extension type of Variant.
+const VARIANT: &str = "arrow.parquet.variant";
+
 /// Key of a column's comment in field metadata, as Spark has it.
 pub const COMMENT_KEY: &str = "comment";
 
@@ -61,6 +64,11 @@ pub fn field_id(field: &Field) -> Option<FieldId> {
     field.metadata().get(FIELD_ID_KEY)?.parse().ok()
 }
 
+/// Whether the field is a Variant, whose children are its encoding and no fields of the table.
+pub(crate) fn is_variant(field: &Field) -> bool {
+    field.metadata().get(EXTENSION_NAME_KEY).map(String::as_str) == Some(VARIANT)
+}
+
 fn field(nested: &NestedField, depth: Depth) -> FieldRef {
     let mut metadata = HashMap::from([(FIELD_ID_KEY.to_string(), nested.id.to_string())]);
     if let Some(comment) = &nested.doc {
@@ -71,7 +79,7 @@ fn field(nested: &NestedField, depth: Depth) -> FieldRef {
             metadata.insert(EXTENSION_NAME_KEY.to_string(), "arrow.uuid".to_string());
         }
         Type::Variant => {
-            metadata.insert(EXTENSION_NAME_KEY.to_string(), "arrow.parquet.variant".to_string());
+            metadata.insert(EXTENSION_NAME_KEY.to_string(), VARIANT.to_string());
         }
         _ => {}
     }

@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
+use super::nullable::nullable;
+
 /// Digits of the largest unsigned 64-bit number.
 const UINT64_DIGITS: u8 = 20;
 
 /// The schema as Spark reads it: unsigned numbers in the next larger signed type, times in microseconds, everything
-/// nullable. Only top-level columns change; ids and annotations of writers are dropped.
+/// nullable at every depth. Otherwise only top-level columns change; ids and annotations of writers are dropped there.
 pub(super) fn as_spark_reads(schema: &Schema, zone: &Arc<str>) -> SchemaRef {
     let fields = schema.fields().iter().map(|field| {
         let data_type = top_level(field.data_type(), zone);
-        Field::new(field.name(), data_type, true)
+        Field::new(field.name(), nullable(&data_type), true)
     });
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }

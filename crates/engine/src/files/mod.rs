@@ -8,6 +8,7 @@ mod csv_shape;
 mod formats;
 mod listing;
 mod nan;
+mod nullable;
 mod partitions;
 mod provider;
 

@@ -17,6 +17,7 @@ use super::exec::{MetadataTableExec, RowSource};
 use super::kind::MetadataTableKind;
 use super::state::TableState;
 use super::{entries, files, history, manifests, metadata_log_entries, partitions, position_deletes, refs, snapshots};
+use crate::arrow::parent_nulls::with_parents_nulls;
 use crate::arrow::schema::field_to_arrow;
 use crate::caches::Caches;
 
@@ -63,7 +64,7 @@ impl MetadataTable {
             kind,
             state: Arc::new(state),
             fields,
-            arrow_schema: Arc::new(ArrowSchema::new(arrow)),
+            arrow_schema: with_parents_nulls(&Arc::new(ArrowSchema::new(arrow))),
         })
     }
 

@@ -1,14 +1,17 @@
 //! Arrays as a file holds them, turned into arrays as the table's schema has them: children matched by field id at
-//! every depth, missing ones filled with their initial default or null, promoted ones cast.
+//! every depth, missing ones filled with their initial default or null, promoted ones cast. Children of structs are null
+//! where the struct is.
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, ListArray, MapArray, StructArray, make_array, new_null_array};
+use arrow::array::{Array, ArrayRef, AsArray, ListArray, MapArray, StructArray, new_null_array};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Field, FieldRef, Fields};
 use datafusion::error::{DataFusionError, Result};
 use tarn_format::spec::schema::Schema;
+use tarn_format::spec::types::NestedFieldRef;
 
+use crate::arrow::parent_nulls::masked;
 use crate::arrow::schema::field_id;
 use crate::arrow::value::repeat;
 
@@ -90,31 +93,29 @@ fn child(array: &StructArray, file: &Fields, to: &FieldRef, schema: &Schema) -> 
     let id = field_id(to);
     let found = file.iter().position(|f| id.is_some() && field_id(f) == id);
     match found {
-        Some(i) => adapt(array.column(i), &file[i], to, schema),
-        None => {
-            let default = id.and_then(|id| schema.field_by_id(id));
-            match default.and_then(|f| f.initial_default.as_ref().map(|v| (v, &f.field_type))) {
-                Some((value, field_type)) => repeat(Some(value), field_type, to.data_type(), array.len())
-                    .map_err(|e| DataFusionError::External(Box::new(e))),
-                None if to.is_nullable() => Ok(new_null_array(to.data_type(), array.len())),
-                None => missing_required(array, to),
-            }
-        }
+        Some(i) => adapt(&masked(array.column(i), array.nulls())?, &file[i], to, schema),
+        None => missing(array, to, id.and_then(|id| schema.field_by_id(id))),
     }
 }
 
-/// A required child may be missing only where every parent is null: then its values are never seen.
-fn missing_required(parent: &StructArray, to: &FieldRef) -> Result<ArrayRef> {
-    if parent.null_count() < parent.len() {
+/// A child that the file lacks. A required one without a default may be missing only where every parent is null.
+fn missing(parent: &StructArray, to: &FieldRef, field: Option<&NestedFieldRef>) -> Result<ArrayRef> {
+    let default = field.and_then(|f| f.initial_default.as_ref().map(|v| (v, &f.field_type)));
+    if let Some((value, field_type)) = default {
+        let filled = repeat(Some(value), field_type, to.data_type(), parent.len());
+        let filled = filled.map_err(|e| DataFusionError::External(Box::new(e)))?;
+        return Ok(masked(&filled, parent.nulls())?);
+    }
+    // The field of the schema tells, not `to`, which is nullable as soon as a parent is.
+    let required = field.map_or(!to.is_nullable(), |f| f.required);
+    if required && parent.null_count() < parent.len() {
         let message = format!(
             "required field '{}' is missing in the file and has no default",
             to.name()
         );
         return Err(DataFusionError::Execution(message));
     }
-    let nulls = new_null_array(to.data_type(), parent.len());
-    let placeholder = nulls.to_data().into_builder().nulls(None).null_count(0).build()?;
-    Ok(make_array(placeholder))
+    Ok(new_null_array(to.data_type(), parent.len()))
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array, make_array};
-use arrow::buffer::NullBuffer;
+use arrow::array::{ArrayRef, AsArray, RecordBatch, UInt32Array};
 use arrow::compute::take_record_batch;
 use arrow::datatypes::DataType;
 use arrow::row::{OwnedRow, RowConverter, SortField};
@@ -18,6 +17,7 @@ use tarn_format::transform::Transform;
 use tarn_format::{Error, Result};
 
 pub use super::transform_array::transform_array;
+use crate::arrow::parent_nulls::masked_child;
 use crate::arrow::schema::type_to_arrow;
 use crate::arrow::value::from_scalar;
 
@@ -87,13 +87,9 @@ fn path_to(fields: &StructType, id: FieldId) -> Option<Vec<usize>> {
 
 /// A struct's child, null where the struct is.
 fn child(array: &ArrayRef, index: usize) -> Result<ArrayRef> {
-    let parent = array.as_struct_opt().filter(|s| index < s.num_columns());
-    let parent = parent.ok_or_else(|| Error::invalid("a partition source is not inside a struct"))?;
-    let column = parent.column(index);
-    let nulls = NullBuffer::union(parent.nulls(), column.nulls());
-    let data = column.to_data().into_builder().nulls(nulls).build();
-    let data = data.map_err(|e| Error::invalid("a partition source cannot be read").with_source(e))?;
-    Ok(make_array(data))
+    let child = array.as_struct_opt().and_then(|s| masked_child(s, index));
+    let child = child.ok_or_else(|| Error::invalid("a partition source is not inside a struct"))?;
+    child.map_err(|e| Error::invalid("a partition source cannot be read").with_source(e))
 }
 
 /// Rows of one partition.

@@ -8,7 +8,8 @@ use tarn_format::spec::types::{ListType, NestedField, PrimitiveType, StructType,
 use tarn_format::spec::value::Value;
 
 use super::adapt;
-use crate::arrow::schema::{FIELD_ID_KEY, field_to_arrow};
+use crate::arrow::parent_nulls::with_parents_nulls;
+use crate::arrow::schema::{FIELD_ID_KEY, field_to_arrow, schema_to_arrow};
 
 fn with_id(name: &str, data_type: DataType, id: i32) -> Field {
     Field::new(name, data_type, true).with_metadata([(FIELD_ID_KEY.to_string(), id.to_string())].into())
@@ -58,7 +59,7 @@ fn children_go_by_id_and_missing_ones_get_their_default() {
     .into();
     let values: Vec<ArrayRef> = vec![
         Arc::new(StringArray::from(vec!["x", "y"])),
-        Arc::new(Int32Array::from(vec![Some(5), None])),
+        Arc::new(Int32Array::from(vec![5, 6])),
     ];
     let nulls = NullBuffer::from(vec![true, false]);
     let array: ArrayRef = Arc::new(StructArray::new(file.clone(), values, Some(nulls)));
@@ -67,6 +68,8 @@ fn children_go_by_id_and_missing_ones_get_their_default() {
     assert_eq!(adapted.data_type(), to.data_type());
     let adapted = adapted.as_struct();
     assert!(adapted.is_null(1));
+    // Nothing shows below a NULL, neither what the file holds there nor a default.
+    assert!(adapted.columns().iter().all(|c| c.is_null(1)));
     assert_eq!(adapted.column(0).as_primitive::<Int64Type>().value(0), 5);
     assert!(adapted.column(1).is_null(0));
     assert_eq!(
@@ -103,7 +106,9 @@ fn a_required_child_that_the_file_lacks_is_an_error_unless_every_parent_is_null(
     let required = StructType::new(vec![NestedField::required(2, "r", PrimitiveType::Int)]);
     let column = NestedField::optional(1, "s", required);
     let schema = Schema::new(0, StructType::new(vec![column]), vec![]).unwrap();
-    let to = field_to_arrow(schema.field_by_id(1).unwrap());
+    // As tables are read: `r` is nullable because its struct is, yet required in it.
+    let read = with_parents_nulls(&schema_to_arrow(&schema));
+    let to = read.field(0);
     let file: Fields = vec![with_id("other", DataType::Int32, 3)].into();
     let from = with_id("s", DataType::Struct(file.clone()), 1);
     let array = |nulls: Vec<bool>| -> ArrayRef {
@@ -114,9 +119,9 @@ fn a_required_child_that_the_file_lacks_is_an_error_unless_every_parent_is_null(
             Some(NullBuffer::from(nulls)),
         ))
     };
-    assert!(adapt(&array(vec![true, false]), &from, &to, &schema).is_err());
+    assert!(adapt(&array(vec![true, false]), &from, to, &schema).is_err());
     assert_eq!(
-        adapt(&array(vec![false, false]), &from, &to, &schema)
+        adapt(&array(vec![false, false]), &from, to, &schema)
             .unwrap()
             .null_count(),
         2

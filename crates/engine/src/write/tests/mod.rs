@@ -6,6 +6,7 @@ mod layout;
 mod metrics;
 mod nested;
 mod null_checks;
+mod parent_nulls;
 mod parquet_files;
 mod partition_values;
 mod values;
