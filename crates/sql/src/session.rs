@@ -312,8 +312,6 @@ mod bare_context;
 mod progress;
 
 #[cfg(test)]
-mod golden_tests;
-#[cfg(test)]
 mod query_tests;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -1,6 +1,5 @@
 //! Queries over tables in memory.
 
-mod golden;
 mod names;
 pub(crate) mod render;
 mod tables;
