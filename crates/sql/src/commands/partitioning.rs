@@ -5,7 +5,7 @@ use tarn_format::spec::schema::{CaseSensitivity, Schema};
 use tarn_format::spec::types::FieldId;
 use tarn_format::transform::Transform;
 use tarn_format::update::spec::name_of_new_table;
-use tarn_format::{Error, Result};
+use tarn_format::{Error, Result, ResultExt};
 
 use crate::ast::PartitionTerm;
 
@@ -28,7 +28,7 @@ pub(crate) fn partition_spec(terms: &[PartitionTerm], schema: &Schema, case: Cas
                 source.field_type
             )));
         };
-        term.transform.result_type(primitive)?;
+        term.transform.result_type(primitive).context("column", name.as_str())?;
         check_other_fields(&spec, source.id, &term.transform, &name)?;
         let full_name = schema.full_name(source.id).unwrap_or(&name);
         let ordinal = i32::try_from(spec.fields.len()).unwrap_or(i32::MAX);
