@@ -1,6 +1,6 @@
-//! The one integration binary: every layering rule, golden file, fixture table and race is a named trial.
+//! The one integration binary: every layering rule, golden file, own scenario, fixture table and race is a named trial.
 //!
-//! `cargo test --manifest-path sql-tests/Cargo.toml -- golden` (or `fixture`, `layering`, part of a path) runs some.
+//! `cargo test --manifest-path sql-tests/Cargo.toml -- golden` (or `slt/`, `fixture`, `layering`, part of a path) runs some.
 //! Counts by folder are printed before the closing line.
 
 mod concurrency;

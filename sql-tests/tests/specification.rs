@@ -30,11 +30,16 @@ impl Suite {
 
     /// One trial per file.
     pub fn trials(&self) -> Vec<Trial> {
+        let files = files(&self.root);
+        if files.is_empty() {
+            let missing = format!("no scenario below {}", self.root.display());
+            return vec![Trial::test("slt/folder", move || Err(Failed::from(missing)))];
+        }
         let trial = |(path, name): (PathBuf, String)| {
             let tally = self.tally.clone();
             Trial::test(format!("slt/{name}"), move || check(&path, &name, &tally))
         };
-        files(&self.root).into_iter().map(trial).collect()
+        files.into_iter().map(trial).collect()
     }
 
     /// Prints the records by folder. Nothing when these trials were filtered out.

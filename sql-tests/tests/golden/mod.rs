@@ -10,7 +10,7 @@ mod known;
 mod reasons;
 mod self_test;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -62,6 +62,10 @@ impl Suite {
                 )))
             }));
         }
+        let (lists, names) = (self.lists.clone(), files.iter().map(|(_, name)| name.clone()).collect());
+        trials.push(Trial::test("golden/lists", move || {
+            orphans(&lists, &names).map_err(Failed::from)
+        }));
         for (path, name) in files {
             let (report, lists) = (Arc::clone(&self.report), self.lists.clone());
             trials.push(Trial::test(format!("golden/{name}"), move || {
@@ -121,6 +125,23 @@ fn read_list(path: &Path) -> Result<Vec<Entry>, String> {
     lines
         .map(|line| Entry::parse(line).map_err(|e| format!("{}: {e}", path.display())))
         .collect()
+}
+
+/// Fails when a list names a file that is not there: its entries would never be looked at.
+fn orphans(lists: &Path, names: &BTreeSet<String>) -> Result<(), String> {
+    let mut orphans = Vec::new();
+    for list in fs::read_dir(lists).map_err(|e| format!("{}: {e}", lists.display()))? {
+        let path = list.map_err(|e| e.to_string())?.path();
+        let folder = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let entries = read_list(&path)?
+            .into_iter()
+            .map(|entry| format!("{folder}/{}", entry.file));
+        orphans.extend(entries.filter(|name| !names.contains(name)));
+    }
+    match orphans.as_slice() {
+        [] => Ok(()),
+        names => Err(format!("listed, but not there: {}", names.join(", "))),
+    }
 }
 
 /// Runs a file and says what is not as listed, one line each.

@@ -11,13 +11,6 @@ const REASONS: &[(&str, &str)] = &[
     ("UPDATE is not supported yet", "needs UPDATE (row-level changes)"),
     ("TRUNCATE is not supported yet", "needs TRUNCATE (row-level changes)"),
     ("INSERT OVERWRITE is not supported yet", "needs INSERT OVERWRITE"),
-    (
-        "CREATE TABLE … AS SELECT and REPLACE TABLE are not supported yet",
-        "needs CREATE TABLE … AS SELECT and REPLACE TABLE",
-    ),
-    ("is neither a metadata table nor", "needs metadata tables"),
-    ("metadata tables cannot be described yet", "needs metadata tables"),
-    ("Unsupported CAST from Struct", "needs store assignment of structs"),
     ("views are not supported yet", "needs views"),
     ("writing avro data files is not supported yet", "needs Avro data files"),
     ("writing orc data files is not supported yet", "needs ORC data files"),
