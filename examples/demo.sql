@@ -1,5 +1,5 @@
 -- The five-minute demo of the README: tarn -f examples/demo.sql
--- Run it in an empty directory, or give it one: tarn --home /tmp/lake -f examples/demo.sql
+-- Run it in an empty directory: its last statement reads files below ./tarn-lake.
 
 CREATE TABLE trips (id bigint, city string, fare decimal(7,2), started timestamp)
 PARTITIONED BY (days(started));

@@ -1,4 +1,4 @@
-//! Iceberg tables in DataFusion: reading, writing, row-level changes, metadata tables and maintenance.
+//! Iceberg tables in DataFusion: reading, appending, metadata tables, and files that belong to no table.
 
 #![warn(missing_docs)]
 
