@@ -96,6 +96,10 @@ impl Dialect for TarnDialect {
         true
     }
 
+    fn supports_table_sample_before_alias(&self) -> bool {
+        true
+    }
+
     fn supports_order_by_all(&self) -> bool {
         true
     }

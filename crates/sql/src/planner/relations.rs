@@ -253,7 +253,15 @@ impl Collector {
     }
 
     fn factor(&mut self, factor: &mut TableFactor, ctes: &[String]) -> Result<()> {
-        if let TableFactor::Function { name, args, alias, .. } = factor {
+        if let TableFactor::Function {
+            lateral: _,
+            name,
+            args,
+            with_ordinality,
+            alias,
+        } = factor
+        {
+            refuse_clauses(&[(*with_ordinality, "WITH ORDINALITY")])?;
             let reference = Reference::Function {
                 name: parts(name)?,
                 arguments: std::mem::take(args),
@@ -268,11 +276,29 @@ impl Collector {
             args,
             version,
             with_hints,
-            ..
+            with_ordinality,
+            partitions,
+            json_path,
+            sample,
+            index_hints,
         } = factor
         else {
             return Ok(());
         };
+        refuse_clauses(&[
+            (sample.is_some(), "TABLESAMPLE"),
+            (*with_ordinality, "WITH ORDINALITY"),
+            (
+                !partitions.is_empty(),
+                "PARTITION after the name of a table that is read",
+            ),
+            (json_path.is_some(), "a path after the name of a table"),
+            (!index_hints.is_empty(), "an index hint"),
+            (
+                args.as_ref().is_some_and(|a| a.settings.is_some()),
+                "SETTINGS of a table function",
+            ),
+        ])?;
         let options = options(with_hints)?;
         if args.is_some() && !options.is_empty() {
             return Err(Error::invalid(format!(
@@ -325,6 +351,14 @@ impl Collector {
         let marker = format!("{MARKER}{}", self.references.len());
         self.references.push(reference);
         *factor = super::resolve::builders::table(quoted(marker), alias);
+    }
+}
+
+/// Refuses the clauses that are there: what is read without them would be something else.
+pub(super) fn refuse_clauses(clauses: &[(bool, &str)]) -> Result<()> {
+    match clauses.iter().find(|(is_there, _)| *is_there) {
+        Some((_, clause)) => Err(Error::unsupported(format!("{clause} is not supported yet"))),
+        None => Ok(()),
     }
 }
 

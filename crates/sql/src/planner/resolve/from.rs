@@ -11,7 +11,7 @@ use super::builders::{alias, all, binary, call, column, quoted, select_star_from
 use super::expr::Aliases;
 use super::scope::{Exposure, Merged, OutputColumn, Relation, Relations, Scope};
 use super::{Place, Resolver, renamed};
-use crate::planner::relations::marker_index;
+use crate::planner::relations::{marker_index, refuse_clauses};
 
 /// Which rows of a join's sides stay without a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,8 +161,9 @@ impl Resolver<'_> {
                 lateral,
                 subquery,
                 alias,
-                ..
+                sample,
             } => {
+                refuse_clauses(&[(sample.is_some(), "TABLESAMPLE")])?;
                 let scope = Scope {
                     relations: siblings,
                     parent: place.parent,

@@ -179,7 +179,11 @@ impl Resolver<'_> {
         }
         let case = self.case();
         let excluded = excluded_names(&options);
-        for name in &excluded {
+        let renames = renames(&options);
+        let replaced = options.opt_replace.iter().flat_map(|r| &r.items);
+        let replaced: Vec<String> = replaced.map(|r| r.column_name.value.clone()).collect();
+        let renamed = renames.iter().map(|(old, _)| old);
+        for name in excluded.iter().chain(&replaced).chain(renamed) {
             if !columns.iter().any(|(c, _)| case.same(c, name)) {
                 return Err(self.scope(relations, place).unknown(std::slice::from_ref(name)));
             }
@@ -203,11 +207,8 @@ impl Resolver<'_> {
                 item.expr = with.expr.clone();
                 self.in_scope(&mut item.expr, relations, Aliases::none(), place)?;
             }
-            if let Some(new) = renames(&options)
-                .into_iter()
-                .find(|(old, _)| case.same(old, &item.name))
-            {
-                item.name = new.1;
+            if let Some((_, new)) = renames.iter().find(|(old, _)| case.same(old, &item.name)) {
+                item.name.clone_from(new);
             }
             items.push(item);
         }

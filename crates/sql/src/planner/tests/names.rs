@@ -279,3 +279,25 @@ async fn unknown_and_ambiguous() {
     refused("SELECT 1 FROM t WHERE count(*) > 1", "").await;
     refused("SELECT * FROM t LIMIT -1", "must not be negative").await;
 }
+
+#[tokio::test]
+async fn clauses_of_relations_are_not_ignored() {
+    for (from, part) in [
+        ("t TABLESAMPLE (50 PERCENT)", "TABLESAMPLE"),
+        ("t TABLESAMPLE (1 ROWS) AS x", "TABLESAMPLE"),
+        ("(SELECT id FROM t) TABLESAMPLE (1 ROWS)", "TABLESAMPLE"),
+        ("range(3) WITH ORDINALITY", "WITH ORDINALITY"),
+    ] {
+        let sql = format!("SELECT count(*) FROM {from}");
+        let error = session().await.rows(&sql).await.expect_err(&sql);
+        assert!(error.to_string().contains(part), "{sql}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_star_changes_must_be_there() {
+    refused("SELECT * EXCEPT (idd) FROM t", "column 'idd' does not exist").await;
+    // Of other dialects.
+    refused("SELECT * REPLACE (1 AS id) FROM t", "syntax error").await;
+    refused("SELECT * RENAME id AS x FROM t", "syntax error").await;
+}
