@@ -10,6 +10,7 @@ pub mod dialect;
 pub mod error;
 mod files;
 pub mod functions;
+pub mod loaded_tables;
 pub mod names;
 pub mod output;
 pub mod parser;

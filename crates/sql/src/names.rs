@@ -5,9 +5,10 @@
 
 use tarn_engine::MetadataTableKind;
 use tarn_format::catalog::{Namespace, Table, TableIdent};
-use tarn_format::{Error, ErrorKind, Result};
+use tarn_format::{Error, Result};
 
 use crate::catalogs::CatalogEntry;
+use crate::loaded_tables::LoadedTables;
 
 /// What follows a table's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,11 +115,11 @@ pub struct FoundTable {
 }
 
 /// Finds the table of a located name: the whole path, or all but its last one or two parts. In the last part, a suffix
-/// may also follow a `$`.
+/// may also follow a `$`. `tables` are those that the statement has loaded already.
 ///
 /// # Errors
 /// `NotFound` when there is none, with a near name where one exists.
-pub async fn find_table(located: &Located) -> Result<FoundTable> {
+pub async fn find_table(located: &Located, tables: &LoadedTables) -> Result<FoundTable> {
     let found = |table, suffix| FoundTable {
         catalog_name: located.catalog_name.clone(),
         entry: located.entry.clone(),
@@ -126,16 +127,16 @@ pub async fn find_table(located: &Located) -> Result<FoundTable> {
         suffix,
     };
     let whole = located.ident()?;
-    if let Some(table) = load(located, &whole).await? {
+    if let Some(table) = load(located, &whole, tables).await? {
         return Ok(found(table, Suffix::None));
     }
     for (ident, suffix) in shorter_names(&located.path) {
-        if let Some(table) = load(located, &ident).await? {
+        if let Some(table) = load(located, &ident, tables).await? {
             return Ok(found(table, suffix));
         }
     }
     for (ident, suffix) in names_in_current(located) {
-        if let Some(table) = load(located, &ident).await? {
+        if let Some(table) = load(located, &ident, tables).await? {
             return Ok(found(table, suffix));
         }
     }
@@ -158,7 +159,7 @@ fn names_in_current(located: &Located) -> Vec<(TableIdent, Suffix)> {
 /// # Errors
 /// `InvalidInput` when the name means one; any other name is none of this function's business.
 pub async fn refuse_metadata_table(located: &Located) -> Result<()> {
-    match find_table(located).await {
+    match find_table(located, &LoadedTables::default()).await {
         Ok(FoundTable {
             suffix: Suffix::Metadata(kind, _),
             table,
@@ -205,15 +206,11 @@ pub fn unknown_suffix(name: &str) -> Error {
     }
 }
 
-async fn load(located: &Located, ident: &TableIdent) -> Result<Option<Table>> {
+async fn load(located: &Located, ident: &TableIdent, tables: &LoadedTables) -> Result<Option<Table>> {
     if ident.namespace.is_root() {
         return Ok(None);
     }
-    match located.entry.catalog.load_table(ident).await {
-        Ok(table) => Ok(Some(table)),
-        Err(e) if e.kind() == ErrorKind::NotFound && !e.context().iter().any(|(k, _)| *k == "file") => Ok(None),
-        Err(e) => Err(e),
-    }
+    tables.load(&located.entry.catalog, ident).await
 }
 
 async fn missing(located: &Located, ident: &TableIdent) -> Error {

@@ -12,6 +12,7 @@ use tarn_format::{Error, ErrorKind, Result, ResultExt};
 
 use crate::ast::{Name, PropertyList};
 use crate::files;
+use crate::loaded_tables::LoadedTables;
 use crate::names::{FoundTable, Suffix, find_table};
 use crate::planner::{
     FunctionArgument, LoadedRelation, RelationLoader, RelationRequest, RelationSource, RelationVersion,
@@ -24,6 +25,8 @@ use crate::table_state::{WantedState, selector};
 #[derive(Debug)]
 pub(crate) struct SessionRelations {
     pub(crate) session: Session,
+    /// What the statement has loaded.
+    pub(crate) tables: LoadedTables,
 }
 
 #[async_trait]
@@ -56,7 +59,7 @@ impl RelationLoader for SessionRelations {
 impl SessionRelations {
     async fn named(&self, name: &Name, request: &RelationRequest) -> Result<LoadedRelation> {
         let located = self.session.locate_table(name).await?;
-        let found = find_table(&located).await?;
+        let found = find_table(&located, &self.tables).await?;
         let full = full_name(&found);
         if let Suffix::Metadata(kind, suffix) = &found.suffix {
             let state = State {

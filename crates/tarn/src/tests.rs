@@ -43,6 +43,7 @@ async fn the_first_statements_work_and_nothing_is_on_disk_before() -> Result<()>
     let session = session(directory.path()).await;
     assert_eq!(rows(&session, "SHOW TABLES").await, "");
     session.sql("USE default").await?;
+    assert!(session.sql("CREATE TABLE t AS SELECT nosuch").await.is_err());
     assert!(!home.exists());
     let elsewhere = session.sql("CREATE TABLE other.t (id bigint)").await.unwrap_err();
     assert_eq!(

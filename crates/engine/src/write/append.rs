@@ -67,7 +67,12 @@ impl WriteTarget {
     pub fn new(catalog: Arc<dyn Catalog>, table: Table) -> tarn_format::Result<Self> {
         let name = full_name(catalog.as_ref(), &table.ident);
         let options = WriteOptions::of_table(&table.metadata).context("table", name)?;
-        Ok(WriteTarget {
+        Ok(WriteTarget::with_options(catalog, table, options))
+    }
+
+    /// The table's main branch, written as options say.
+    pub fn with_options(catalog: Arc<dyn Catalog>, table: Table, options: WriteOptions) -> Self {
+        WriteTarget {
             catalog,
             table,
             replaces: None,
@@ -76,7 +81,7 @@ impl WriteTarget {
             publication: Publication::Branch,
             options,
             commit: CommitOptions::default(),
-        })
+        }
     }
 
     /// The table as errors name it, its catalog included.

@@ -19,6 +19,7 @@ use super::query::plan_context;
 use super::table_properties::{creation_properties, done, warnings};
 use super::write_plan::WritePlan;
 use crate::ast::{ColumnDef, CreateMode, CreateTable};
+use crate::loaded_tables::LoadedTables;
 use crate::names::Located;
 use crate::output::{Output, WriteReport};
 use crate::session::Session;
@@ -35,8 +36,9 @@ pub(crate) enum Place {
 pub(crate) async fn create_table(session: &Session, create: &CreateTable) -> Result<Output> {
     let located = session.locate_table(&create.name).await?;
     let name = format!("{}.{}", located.catalog_name, located.ident()?);
-    let Some(place) = place(&located, create.mode).await? else {
-        return Ok(exists_already(&name));
+    let tables = LoadedTables::default();
+    let Some(place) = place(&located, create.mode, &tables).await? else {
+        return Ok(Output::Done(exists_already(&name)));
     };
     let warnings = warnings(create.properties.iter().map(|(key, _)| key.as_str()));
     let output = match &create.query {
@@ -45,8 +47,11 @@ pub(crate) async fn create_table(session: &Session, create: &CreateTable) -> Res
                 Place::New => "CREATE TABLE",
                 Place::Existing(_) => "REPLACE TABLE",
             };
-            session.make_implied_namespace(&located).await?;
-            let plan = create_table_as::plan(session, create, query, &located, place).await?;
+            let rows = create_table_as::plan_rows(session, create, query, &located, &tables).await?;
+            if let Place::New = place {
+                session.make_implied_namespace(&located).await?;
+            }
+            let plan = rows.into_write(session, &located, place).await?;
             plan.run(statement).await
         }
         None => without_query(session, create, &located, place)
@@ -59,31 +64,44 @@ pub(crate) async fn create_table(session: &Session, create: &CreateTable) -> Res
         Ok(rows) => Ok(rows),
         // Another session was faster.
         Err(e) if e.kind() == ErrorKind::AlreadyExists && create.mode == CreateMode::CreateIfNotExists => {
-            Ok(exists_already(&name))
+            Ok(Output::Done(exists_already(&name)))
         }
         Err(e) => Err(e),
     }
 }
 
-fn exists_already(name: &str) -> Output {
-    Output::Done(format!("table {name} exists already, nothing created"))
+fn exists_already(name: &str) -> String {
+    format!("table {name} exists already, nothing created")
+}
+
+/// What EXPLAIN shows of CREATE TABLE … AS SELECT.
+pub(crate) enum Explained {
+    /// How the table would be written.
+    Write(WritePlan),
+    /// Why nothing would happen.
+    Nothing(String),
 }
 
 /// Plans CREATE TABLE … AS SELECT, for EXPLAIN.
 ///
 /// # Errors
 /// `InvalidInput` for a statement without a query; those of planning.
-pub(crate) async fn plan(session: &Session, create: &CreateTable) -> Result<WritePlan> {
+pub(crate) async fn plan(session: &Session, create: &CreateTable) -> Result<Explained> {
     let Some(query) = &create.query else {
         return Err(Error::invalid("CREATE TABLE without a query has no plan to explain"));
     };
     let located = session.locate_table(&create.name).await?;
-    let place = place(&located, create.mode).await?.unwrap_or(Place::New);
-    create_table_as::plan(session, create, query, &located, place).await
+    let tables = LoadedTables::default();
+    let Some(place) = place(&located, create.mode, &tables).await? else {
+        let name = format!("{}.{}", located.catalog_name, located.ident()?);
+        return Ok(Explained::Nothing(exists_already(&name)));
+    };
+    let rows = create_table_as::plan_rows(session, create, query, &located, &tables).await?;
+    rows.into_write(session, &located, place).await.map(Explained::Write)
 }
 
 /// Where the table goes; `None` when IF NOT EXISTS finds one.
-async fn place(located: &Located, mode: CreateMode) -> Result<Option<Place>> {
+async fn place(located: &Located, mode: CreateMode, tables: &LoadedTables) -> Result<Option<Place>> {
     let ident = located.ident()?;
     let catalog = &located.entry.catalog;
     match mode {
@@ -98,14 +116,13 @@ async fn place(located: &Located, mode: CreateMode) -> Result<Option<Place>> {
                 _ => Ok(Some(Place::New)),
             }
         }
-        CreateMode::CreateOrReplace | CreateMode::Replace => match catalog.load_table(&ident).await {
-            Ok(table) => Ok(Some(Place::Existing(table))),
-            Err(e) if e.kind() == ErrorKind::NotFound && mode == CreateMode::CreateOrReplace => Ok(Some(Place::New)),
-            Err(e) if e.kind() == ErrorKind::NotFound => Err(Error::not_found(format!(
+        CreateMode::CreateOrReplace | CreateMode::Replace => match tables.load(catalog, &ident).await? {
+            Some(table) => Ok(Some(Place::Existing(table))),
+            None if mode == CreateMode::CreateOrReplace => Ok(Some(Place::New)),
+            None => Err(Error::not_found(format!(
                 "table {}.{ident} does not exist: CREATE OR REPLACE TABLE makes it",
                 located.catalog_name
             ))),
-            Err(e) => Err(e),
         },
     }
 }

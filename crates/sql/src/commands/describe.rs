@@ -11,6 +11,7 @@ use super::namespaces::missing;
 use super::show::shown_properties;
 use super::spark_types::{transform_name, type_name};
 use crate::ast::{Describe, Extended, Name, PropertyList};
+use crate::loaded_tables::LoadedTables;
 use crate::names::{FoundTable, Suffix, find_table, nearest, unknown_suffix};
 use crate::output::Output;
 use crate::relations::{State, full_name, metadata_table};
@@ -35,7 +36,7 @@ fn row(a: impl Into<String>, b: impl Into<String>, c: impl Into<String>) -> Row 
 }
 
 async fn table(session: &Session, name: &Name, extended: Extended, column: Option<&Name>) -> Result<Output> {
-    let found = find_table(&session.locate_table(name).await?).await?;
+    let found = find_table(&session.locate_table(name).await?, &LoadedTables::default()).await?;
     let metadata = &found.table.metadata;
     let schema = match &found.suffix {
         Suffix::None | Suffix::Branch(_) => metadata.current_schema().clone(),

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use tarn_engine::write::WriteTarget;
 use tarn_format::{Error, Result, ResultExt};
 
 use super::column_defaults::fill_defaults;
 use super::insert_columns::{arrange, constants};
-use super::query::plan_context;
-use super::write_plan::WritePlan;
+use super::query::plan_context_with;
+use super::write_plan::{WritePlan, write_target};
 use crate::ast::Insert;
+use crate::loaded_tables::LoadedTables;
 use crate::names::{FoundTable, Suffix, find_table, unknown_suffix};
 use crate::output::Output;
 use crate::planner::plan_query;
@@ -26,10 +26,11 @@ pub(crate) async fn insert(session: &Session, insert: &Insert) -> Result<Output>
 /// # Errors
 /// `InvalidInput` for values that cannot be stored in their columns; those of planning the query.
 pub(crate) async fn plan(session: &Session, insert: &Insert) -> Result<WritePlan> {
-    let found = find_table(&session.locate_table(&insert.table).await?).await?;
+    let tables = LoadedTables::default();
+    let found = find_table(&session.locate_table(&insert.table).await?, &tables).await?;
     let table = full_name(&found).to_string();
     let branch = branch(&found).context("table", table.as_str())?;
-    let context = plan_context(session);
+    let context = plan_context_with(session, &tables);
     let case = session.settings().case_sensitivity();
     let metadata = Arc::clone(&found.table.metadata);
     let schema = metadata.current_schema();
@@ -38,7 +39,8 @@ pub(crate) async fn plan(session: &Session, insert: &Insert) -> Result<WritePlan
     fill_defaults(&mut query, &insert.target, &constants, schema, case).context("table", table.as_str())?;
     let source = plan_query(&context, query).await?;
     let rows = arrange(source, &insert.target, &constants, schema, case).context("table", table.as_str())?;
-    let mut target = WriteTarget::new(Arc::clone(&found.entry.catalog), found.table)?;
+    let target = write_target(session, &found.entry, found.table);
+    let mut target = target.context("table", table.as_str())?;
     target.branch = branch;
     WritePlan::new(session, context, rows, target, table).await
 }

@@ -20,6 +20,8 @@ mod write_plan;
 use tarn_format::Result;
 
 pub(crate) use self::query::plan_context;
+#[cfg(test)]
+pub(crate) use self::query::plan_context_with;
 use crate::ast::Statement;
 use crate::output::Output;
 use crate::session::Session;

@@ -10,16 +10,23 @@ use futures::StreamExt;
 use sqlparser::ast::Query;
 use tarn_format::{Error, Result};
 
-use super::{create_table, insert};
+use super::create_table::{self, Explained};
+use super::insert;
 use crate::ast::{ExplainMode, Statement};
 use crate::error::from_engine;
+use crate::loaded_tables::LoadedTables;
 use crate::output::Output;
 use crate::planner::{PlanContext, QuerySettings, plan_query};
 use crate::relations::SessionRelations;
 use crate::session::Session;
 
-/// What planning needs of the session.
+/// What planning needs of the session, for a statement that has loaded no table.
 pub(crate) fn plan_context(session: &Session) -> PlanContext {
+    plan_context_with(session, &LoadedTables::default())
+}
+
+/// What planning needs of the session, for a statement that has loaded these tables.
+pub(crate) fn plan_context_with(session: &Session, tables: &LoadedTables) -> PlanContext {
     let settings = session.settings();
     let mut state = session.context().state();
     let options = state.config_mut().options_mut();
@@ -28,6 +35,7 @@ pub(crate) fn plan_context(session: &Session) -> PlanContext {
         state,
         loader: Arc::new(SessionRelations {
             session: session.clone(),
+            tables: tables.clone(),
         }),
         settings: QuerySettings {
             case_sensitivity: match settings.case_sensitivity() {
@@ -77,16 +85,21 @@ pub(crate) async fn explain(session: &Session, mode: ExplainMode, statement: &St
             ));
         }
         Statement::Insert(statement) => insert::plan(session, statement).await?,
-        Statement::CreateTable(statement) => create_table::plan(session, statement).await?,
+        Statement::CreateTable(statement) => match create_table::plan(session, statement).await? {
+            Explained::Write(plan) => plan,
+            Explained::Nothing(reason) => return shown_plan(reason),
+        },
         _ => {
             return Err(Error::invalid(
                 "only queries, INSERT and CREATE TABLE … AS SELECT can be explained",
             ));
         }
     };
-    let text = datafusion::physical_plan::displayable(plan.plan.as_ref())
-        .indent(false)
-        .to_string();
+    let text = datafusion::physical_plan::displayable(plan.plan.as_ref()).indent(false);
+    shown_plan(text.to_string())
+}
+
+fn shown_plan(text: String) -> Result<Output> {
     Output::text(
         ["plan_type", "plan"],
         vec![[Some("physical_plan".to_string()), Some(text)]],

@@ -7,6 +7,7 @@ use tarn_format::{Error, ErrorKind, Result};
 use super::namespaces::missing;
 use super::spark_types::{transform_name, type_name};
 use crate::ast::{Name, Show};
+use crate::loaded_tables::LoadedTables;
 use crate::names::{FoundTable, Suffix, find_table};
 use crate::output::Output;
 use crate::session::Session;
@@ -91,7 +92,7 @@ async fn views(catalog: &dyn Catalog, namespace: &Namespace) -> Result<Vec<Table
 /// # Errors
 /// `NotFound`, also when something follows the table's name.
 pub(crate) async fn plain_table(session: &Session, name: &Name) -> Result<FoundTable> {
-    let found = find_table(&session.locate_table(name).await?).await?;
+    let found = find_table(&session.locate_table(name).await?, &LoadedTables::default()).await?;
     match found.suffix {
         Suffix::None => Ok(found),
         _ => Err(Error::invalid(format!("'{name}' does not name a table itself"))),

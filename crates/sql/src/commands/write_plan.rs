@@ -7,10 +7,12 @@ use datafusion::execution::TaskContext;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::ExecutionPlan;
 use tarn_engine::write::{OptionSources, WriteOptions, WriteTarget, append, append_report};
+use tarn_format::catalog::Table;
 use tarn_format::spec::snapshot::Properties;
 use tarn_format::{Result, ResultExt};
 
 use super::write_audit_publish;
+use crate::catalogs::CatalogEntry;
 use crate::error::from_engine;
 use crate::output::{Output, WriteReport};
 use crate::planner::PlanContext;
@@ -24,12 +26,27 @@ pub(crate) struct WritePlan {
     table: String,
 }
 
+/// The main branch of a table, written as the session's settings say, before the table's properties do.
+///
+/// # Errors
+/// As [`WriteOptions::new`].
+pub(super) fn write_target(session: &Session, entry: &CatalogEntry, table: Table) -> Result<WriteTarget> {
+    let settings = session.settings();
+    let sources = OptionSources {
+        statement: &Properties::new(),
+        session: settings.values(),
+    };
+    let options = WriteOptions::new(&table.metadata, sources)?;
+    let mut target = WriteTarget::with_options(Arc::clone(&entry.catalog), table, options);
+    target.commit.cache = entry.caches.manifests.clone();
+    Ok(target)
+}
+
 impl WritePlan {
-    /// Plans writing `rows`, whose columns are the target's in order. Session settings say how, before the table's
-    /// properties do, and whether they are published.
+    /// Plans writing `rows`, whose columns are the target's in order. Session settings say whether they are published.
     ///
     /// # Errors
-    /// Those of planning, those of [`write_audit_publish::aim`], and of settings and properties with values that make no sense.
+    /// Those of planning and of [`write_audit_publish::aim`].
     pub(crate) async fn new(
         session: &Session,
         context: PlanContext,
@@ -37,14 +54,7 @@ impl WritePlan {
         mut target: WriteTarget,
         table: String,
     ) -> Result<WritePlan> {
-        let settings = session.settings();
-        let sources = OptionSources {
-            statement: &Properties::new(),
-            session: settings.values(),
-        };
-        let options = WriteOptions::new(&target.table.metadata, sources);
-        target.options = options.context("table", table.as_str())?;
-        write_audit_publish::aim(&mut target, &settings).context("table", table.as_str())?;
+        write_audit_publish::aim(&mut target, &session.settings()).context("table", table.as_str())?;
         let frame = DataFrame::new(context.state, rows);
         let context = Arc::new(frame.task_ctx());
         let physical = frame.create_physical_plan().await.map_err(from_engine)?;

@@ -16,6 +16,7 @@ use tarn_format::{Error, ErrorKind};
 
 use super::{Inner, Session};
 use crate::ast::Name;
+use crate::loaded_tables::LoadedTables;
 use crate::planner::{RelationLoader, RelationRequest};
 use crate::relations::SessionRelations;
 
@@ -106,6 +107,7 @@ impl SchemaProvider for OneNamespace {
         };
         let relations = SessionRelations {
             session: Session { inner },
+            tables: LoadedTables::default(),
         };
         let mut parts = self.parts.clone();
         parts.push(name.to_string());

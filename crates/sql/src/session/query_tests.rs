@@ -329,7 +329,7 @@ async fn hints_give_read_options() {
         .locate_table(&crate::ast::Name(vec!["t".to_string()]))
         .await
         .unwrap();
-    let found = crate::names::find_table(&located).await.unwrap();
+    let found = crate::names::find_table(&located, &Default::default()).await.unwrap();
     let first = found.table.metadata.snapshots[0].snapshot_id;
     for (sql, expected) in [
         ("SELECT id FROM t /*+ OPTIONS('snapshot-id'='$') */", &["1"][..]),

@@ -234,3 +234,13 @@ async fn defaults_are_values_of_their_columns() {
         assert!(text.contains(part), "{sql}: {text}");
     }
 }
+
+#[tokio::test]
+async fn explaining_what_exists_tells_that_nothing_is_created() {
+    let session = with_source().await;
+    let shown = run(&session, "EXPLAIN CREATE TABLE IF NOT EXISTS src AS SELECT 1 AS x").await;
+    assert!(
+        shown[0].ends_with("table lake.db.src exists already, nothing created"),
+        "{shown:?}"
+    );
+}
