@@ -31,6 +31,7 @@ const FANOUT: Setting = Setting {
     session: "",
     table: "write.spark.fanout.enabled",
 };
+const ENCRYPTION_KEY_ID: &str = "encryption.key-id";
 const SNAPSHOT_PROPERTY: &str = "snapshot-property.";
 const SESSION_SNAPSHOT_PROPERTY: &str = "spark.sql.iceberg.snapshot-property.";
 
@@ -146,13 +147,15 @@ impl WriteOptions {
     /// The options for writing a table.
     ///
     /// # Errors
-    /// `InvalidInput` naming the property whose value is unknown; `Unsupported` for formats that cannot be written yet.
+    /// `InvalidInput` naming the property whose value is unknown; `Unsupported` for formats that cannot be written yet and
+    /// for encrypted tables.
     pub fn new(metadata: &TableMetadata, sources: OptionSources<'_>) -> Result<Self> {
         let settings = Settings {
             sources,
             table: &metadata.properties,
         };
         check_format(&settings)?;
+        check_encryption(metadata)?;
         let schema = metadata.current_schema();
         Ok(WriteOptions {
             target_file_size_bytes: settings.positive(TARGET_FILE_SIZE_BYTES, DEFAULT_TARGET_FILE_SIZE_BYTES)?,
@@ -192,6 +195,16 @@ fn check_format(settings: &Settings<'_>) -> Result<()> {
         ))),
         _ => Err(invalid(name, text, "parquet, avro or orc")),
     }
+}
+
+/// Files of an encrypted table must not lie there in plain text.
+fn check_encryption(metadata: &TableMetadata) -> Result<()> {
+    if !metadata.properties.contains_key(ENCRYPTION_KEY_ID) && metadata.encryption_keys.is_empty() {
+        return Ok(());
+    }
+    Err(Error::unsupported(format!(
+        "writing encrypted tables is not supported yet (property '{ENCRYPTION_KEY_ID}')"
+    )))
 }
 
 fn distribution(settings: &Settings<'_>) -> Result<Option<DistributionMode>> {

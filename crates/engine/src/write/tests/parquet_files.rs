@@ -96,6 +96,14 @@ async fn higher_levels_make_smaller_files() {
     }
 }
 
+/// Java encrypts the data files of such a table: in plain text they must not be written.
+#[tokio::test]
+async fn encrypted_tables_are_not_written() {
+    let error = refusal(Making::new().property("encryption.key-id", "k1")).await;
+    assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+    assert!(error.to_string().contains("encryption.key-id"), "{error}");
+}
+
 #[tokio::test]
 async fn senseless_settings_are_refused_by_name() {
     for (key, value) in [
