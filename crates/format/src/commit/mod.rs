@@ -11,7 +11,6 @@ pub mod options;
 pub mod outcome;
 pub mod overwrite;
 pub mod replace_partitions;
-pub mod replace_table;
 pub mod retry;
 pub mod rewrite;
 pub mod rewrite_manifests;

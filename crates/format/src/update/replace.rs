@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::builder::{FORMAT_VERSION, format_version, fresh_order, fresh_spec, persisted};
 use super::fresh_ids::FreshIds;
-use super::requirements::{TableChange, requirements_for_replace};
 use super::{LAST_ADDED, TableUpdate};
 use crate::catalog::TableCreation;
 use crate::error::{Error, Result};
@@ -14,14 +13,14 @@ use crate::spec::table_metadata::{FormatVersion, TableMetadata};
 use crate::spec::types::FieldId;
 use crate::transform::Transform;
 
-/// The change that makes `base` a table as `creation` wants it, empty on `main`. History, other refs, properties not set
+/// The updates that make `base` a table as `creation` wants it, empty on `main`. History, other refs, properties not set
 /// anew and the uuid stay. Columns keep the ids of columns of the same name, partition fields those of equal ones.
 ///
 /// The location stays unless `creation` gives one; the format version stays unless the properties ask for a higher one.
 ///
 /// # Errors
 /// `InvalidInput` when spec, order or identifier fields don't fit the schema, `Unsupported` for an upcoming version.
-pub fn replacement(base: &TableMetadata, creation: &TableCreation) -> Result<TableChange> {
+pub fn replacement(base: &TableMetadata, creation: &TableCreation) -> Result<Vec<TableUpdate>> {
     let mut updates = Vec::new();
     if let Some(text) = creation.properties.get(FORMAT_VERSION) {
         let version = format_version(text)?;
@@ -46,8 +45,7 @@ pub fn replacement(base: &TableMetadata, creation: &TableCreation) -> Result<Tab
     ]);
     updates.extend(creation.location.clone().map(TableUpdate::SetLocation));
     updates.push(TableUpdate::SetProperties(persisted(&creation.properties)));
-    let requirements = requirements_for_replace(base, &updates);
-    Ok((updates, requirements))
+    Ok(updates)
 }
 
 /// Gives the fields of a spec the ids of equal fields that the table has had, and new ids to the others.
@@ -127,6 +125,7 @@ mod tests {
     use crate::spec::table_metadata::TableMetadataRef;
     use crate::spec::types::{NestedField, PrimitiveType, StructType};
     use crate::update::TableRequirement;
+    use crate::update::requirements::requirements_for_replace;
     use crate::update::test_tables::{changed, snapshot, table};
 
     fn field(source: FieldId, id: FieldId, name: &str, transform: Transform) -> PartitionField {
@@ -187,14 +186,15 @@ mod tests {
     #[test]
     fn ids_of_what_has_the_same_name_are_kept() {
         let base = base(FormatVersion::V2);
-        let change = replacement(&base, &creation()).unwrap();
+        let updates = replacement(&base, &creation()).unwrap();
+        let requirements = requirements_for_replace(&base, &updates);
         let expected = [
             TableRequirement::UuidMatch(base.table_uuid.unwrap()),
             TableRequirement::LastAssignedFieldIdMatch(2),
             TableRequirement::LastAssignedPartitionIdMatch(1000),
         ];
-        assert_eq!(change.1, expected);
-        let table = changed(&base, &change);
+        assert_eq!(requirements, expected);
+        let table = changed(&base, &(updates, requirements));
         let ids: Vec<FieldId> = table.current_schema().fields().iter().map(|f| f.id).collect();
         assert_eq!((ids, table.last_column_id), (vec![3, 2], 3));
         let spec = table.default_spec();
@@ -220,8 +220,8 @@ mod tests {
             extra: Default::default(),
         });
         creation.schema = Schema::new(0, creation.schema.as_struct().clone(), vec![]).unwrap();
-        let change = replacement(&base, &creation);
-        let TableUpdate::AddSpec(spec) = &change.unwrap().0[3] else {
+        let updates = replacement(&base, &creation).unwrap();
+        let TableUpdate::AddSpec(spec) = &updates[3] else {
             panic!("no spec")
         };
         let told: Vec<(FieldId, &str, &Transform)> = spec

@@ -175,7 +175,7 @@ pub(crate) fn creation(create: &CreateTable, columns: StructType, case: CaseSens
 /// # Errors
 /// `InvalidInput` and `Unsupported` for what a table cannot become, such as one of a lower format version.
 pub(crate) fn replace(table: Table, creation: &TableCreation) -> Result<(Table, Replaced)> {
-    let (updates, _) = replacement(&table.metadata, creation)?;
+    let updates = replacement(&table.metadata, creation)?;
     let mut builder = MetadataBuilder::from_metadata(Arc::clone(&table.metadata), table.metadata_location.as_deref());
     builder.apply_all(&updates)?;
     let after = Table {

@@ -201,9 +201,9 @@ async fn a_replacement_with_stale_ids_is_refused() {
 
 #[tokio::test]
 async fn a_replacement_keeps_the_ids_of_what_the_table_had() {
-    use crate::commit::replace_table::replacement_updates;
     use crate::spec::schema::Schema;
     use crate::spec::types::{NestedField, PrimitiveType, StructType, Type};
+    use crate::update::replace::replacement;
     for version in ALL_VERSIONS {
         let t = TestTable::new(version, Layout::ByP).await;
         let old = t.must(fast_append([t.file("a", "x", (1, 10))])).await;
@@ -218,7 +218,7 @@ async fn a_replacement_keeps_the_ids_of_what_the_table_had() {
         spec.fields[0].source_ids = vec![1];
         spec.fields[0].name = "y".into();
         let table = t.load().await;
-        let updates = replacement_updates(&table.metadata, &wanted).unwrap();
+        let updates = replacement(&table.metadata, &wanted).unwrap();
         let outcome = Transaction::replace(table, updates)
             .commit(t.catalog.as_ref(), &t.options)
             .await
