@@ -8,7 +8,7 @@
 //! table. From then on another table may grow in the place. So the files to delete are those seen before, and metadata
 //! files, whose names come again, are not among them.
 
-use tarn_format::catalog::{Purge, TableIdent};
+use tarn_format::catalog::{Purge, TableIdent, gc_enabled};
 use tarn_format::io::location::{file_name, join};
 use tarn_format::io::{DeleteDir, FileIo};
 use tarn_format::spec::table_metadata::TableMetadata;
@@ -16,7 +16,7 @@ use tarn_format::{Error, ErrorKind, Result, ResultExt};
 
 use super::namespaces::tombstone_of;
 use super::versions::{self, VERSION_HINT, is_metadata_file, metadata_dir, version_number};
-use crate::metadata_ops::purge::{gc_enabled, reachable_files};
+use crate::metadata_ops::purge::reachable_files;
 
 /// How many listings must agree that no metadata file is left among other files.
 const EMPTY_LISTINGS: u32 = 3;

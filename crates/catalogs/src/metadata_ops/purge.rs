@@ -3,24 +3,17 @@
 use std::collections::HashSet;
 
 use futures::StreamExt;
-use tarn_format::catalog::TableIdent;
+use tarn_format::catalog::{TableIdent, gc_enabled};
 use tarn_format::io::FileIo;
 use tarn_format::manifest::columns::MetricsProjection;
 use tarn_format::manifest::manifest_file::ManifestFile;
 use tarn_format::manifest::{list, reader};
-use tarn_format::spec::snapshot::{Properties, SnapshotManifests};
+use tarn_format::spec::snapshot::SnapshotManifests;
 use tarn_format::spec::table_metadata::TableMetadata;
 use tarn_format::{Error, Result};
 
 /// Manifests read at a time.
 const MANIFESTS_AT_ONCE: usize = 8;
-
-/// Whether data and delete files may be deleted with the table (`gc.enabled`): they may belong to other tables too.
-pub(crate) fn gc_enabled(properties: &Properties) -> bool {
-    properties
-        .get("gc.enabled")
-        .is_none_or(|v| v.trim().eq_ignore_ascii_case("true"))
-}
 
 /// Deletes the files of a table that no catalog names any more: data and delete files (unless `gc.enabled` is false),
 /// manifests, manifest lists, statistics, and metadata files, in this order. Whatever cannot be read or deleted is

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tarn_format::catalog::{TableIdent, View, ViewCommit, ViewCreation};
+use tarn_format::catalog::{TableIdent, View, ViewCommit, ViewCreation, gc_enabled};
 use tarn_format::spec::snapshot::Properties;
 use tarn_format::spec::view_metadata::ViewMetadata;
 use tarn_format::{Error, ErrorKind, Result, ResultExt};
@@ -10,7 +10,6 @@ use tarn_format::{Error, ErrorKind, Result, ResultExt};
 use super::{MAX_READ_ATTEMPTS, MetastoreCatalog};
 use crate::metadata_ops::file::{discard, next_view_location, write_unique};
 use crate::metadata_ops::next::{self, Next};
-use crate::metadata_ops::purge::gc_enabled;
 use crate::metadata_ops::status;
 use crate::pointers::{EntryKind, Pointer, Swap, missing_entry};
 

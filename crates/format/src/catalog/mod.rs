@@ -110,6 +110,14 @@ pub enum Purge {
     Delete,
 }
 
+/// Whether data and delete files may be deleted with a table (`gc.enabled`): they may belong to other tables too. They may
+/// when nothing is said, and else for the word `true` alone, in any case (Java: `PropertyUtil.propertyAsBoolean`).
+pub fn gc_enabled(properties: &Properties) -> bool {
+    properties
+        .get("gc.enabled")
+        .is_none_or(|v| v.eq_ignore_ascii_case("true"))
+}
+
 /// A place that names tables and swaps their metadata atomically.
 ///
 /// Errors common to all: `NotFound` for a missing namespace, table or view; `AlreadyExists` when the name is taken by a

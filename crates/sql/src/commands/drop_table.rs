@@ -1,6 +1,6 @@
 //! DROP TABLE.
 
-use tarn_format::catalog::Purge;
+use tarn_format::catalog::{Purge, gc_enabled};
 use tarn_format::{Error, ErrorKind, Result};
 
 use crate::ast::{self, IfExists, Name};
@@ -21,9 +21,9 @@ pub(crate) async fn drop_table(
     let dropped = match purge {
         ast::Purge::Absent => catalog.drop_table(&ident, Purge::Keep).await,
         ast::Purge::Given => match catalog.load_table(&ident).await {
-            Ok(table) if keeps_files(&table.metadata.properties) => {
+            Ok(table) if !gc_enabled(&table.metadata.properties) => {
                 return Err(Error::validation(format!(
-                    "table {}.{ident} cannot be purged: its property gc.enabled is false, as its files may belong to \
+                    "table {}.{ident} cannot be purged: its property gc.enabled is not true, as its files may belong to \
                      other tables too; DROP TABLE without PURGE drops it alone",
                     located.catalog_name
                 )));
@@ -43,10 +43,4 @@ pub(crate) async fn drop_table(
         ))),
         Err(e) => Err(e),
     }
-}
-
-fn keeps_files(properties: &tarn_format::spec::snapshot::Properties) -> bool {
-    properties
-        .get("gc.enabled")
-        .is_some_and(|v| v.trim().eq_ignore_ascii_case("false"))
 }

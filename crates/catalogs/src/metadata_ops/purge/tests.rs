@@ -112,9 +112,12 @@ async fn purging_deletes_every_reachable_file_and_no_other() {
 
 #[tokio::test]
 async fn without_gc_content_files_stay() {
-    let (_, left) = left_after(&[("gc.enabled", "false")], Purge::Delete, "").await;
-    assert_eq!(left.len(), 4);
-    assert!(left.iter().all(|f| f.contains("/data/")), "{left:?}");
+    // Java's PropertyUtil takes every word but "true" for false.
+    for value in ["false", "no"] {
+        let (_, left) = left_after(&[("gc.enabled", value)], Purge::Delete, "").await;
+        assert_eq!(left.len(), 4);
+        assert!(left.iter().all(|f| f.contains("/data/")), "{left:?}");
+    }
 }
 
 #[tokio::test]
