@@ -11,6 +11,13 @@ pub mod scan;
 pub mod static_table;
 pub mod write;
 
+use datafusion::error::DataFusionError;
+
 pub use caches::Caches;
 pub use inspect::{MetadataTable, MetadataTableKind};
 pub use provider::IcebergTable;
+
+/// The error as DataFusion carries it.
+pub(crate) fn external(error: tarn_format::Error) -> DataFusionError {
+    DataFusionError::External(Box::new(error))
+}

@@ -23,6 +23,7 @@ use tarn_format::io::FileIo;
 use super::source::IcebergFile;
 use super::strict_store::StrictStore;
 use crate::caches::with_store;
+use crate::external;
 
 /// Makes readers of a table's files.
 #[derive(Debug)]
@@ -71,7 +72,7 @@ impl TableReaderFactory {
             let id = self.io.object_id(location)?.store;
             Ok((StrictStore { inner: store, id }, path))
         });
-        let (store, path) = located.map_err(|e| DataFusionError::External(Box::new(e)))?;
+        let (store, path) = located.map_err(external)?;
         Ok(Opener {
             path: with_store(store.id, &path),
             store: Arc::new(store),
@@ -137,10 +138,10 @@ impl AsyncFileReader for TableFileReader {
                 Err(error) => error,
             };
             let status = self.opener.store.head(&self.file.object_meta.location).await;
-            let status = status.map_err(|e| ParquetError::External(Box::new(e)))?;
-            if status.size == self.file.object_meta.size {
+            // What went wrong first is what there is to tell, unless the size is shown to be wrong.
+            let Some(status) = status.ok().filter(|s| s.size != self.file.object_meta.size) else {
                 return Err(error);
-            }
+            };
             self.file.object_meta.size = status.size;
             let opened = self.opener.open(self.file.clone());
             self.inner = opened.map_err(|e| ParquetError::External(Box::new(e)))?;

@@ -1,6 +1,7 @@
 //! A store that never answers with fewer bytes than were asked for, and whose paths are led by its identity.
 //!
-//! Sizes in manifests may be wrong, and Parquet's reader takes a short answer for a bug in itself and panics.
+//! Sizes in manifests may be wrong, and Parquet's reader takes a short answer for a bug in itself and panics. It only
+//! reads: paths with a store's identity in them name nothing to write, delete or list.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,7 +9,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use futures::stream::BoxStream;
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
 use object_store::path::Path;
 use object_store::{
     CopyOptions, Error, GetOptions, GetRange, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
@@ -44,18 +46,25 @@ fn short(location: &Path, range: &Range<u64>) -> Error {
     }
 }
 
+fn only_reads(operation: &str) -> Error {
+    Error::NotImplemented {
+        operation: operation.to_string(),
+        implementer: "a reader of table files".to_string(),
+    }
+}
+
 #[async_trait]
 impl ObjectStore for StrictStore {
-    async fn put_opts(&self, location: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
-        self.inner.put_opts(location, payload, options).await
+    async fn put_opts(&self, _location: &Path, _payload: PutPayload, _options: PutOptions) -> Result<PutResult> {
+        Err(only_reads("put_opts"))
     }
 
     async fn put_multipart_opts(
         &self,
-        location: &Path,
-        options: PutMultipartOptions,
+        _location: &Path,
+        _options: PutMultipartOptions,
     ) -> Result<Box<dyn MultipartUpload>> {
-        self.inner.put_multipart_opts(location, options).await
+        Err(only_reads("put_multipart_opts"))
     }
 
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
@@ -84,19 +93,19 @@ impl ObjectStore for StrictStore {
         }
     }
 
-    fn delete_stream(&self, locations: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
-        self.inner.delete_stream(locations)
+    fn delete_stream(&self, _locations: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
+        stream::once(async { Err(only_reads("delete_stream")) }).boxed()
     }
 
-    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
-        self.inner.list(prefix)
+    fn list(&self, _prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        stream::once(async { Err(only_reads("list")) }).boxed()
     }
 
-    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
-        self.inner.list_with_delimiter(prefix).await
+    async fn list_with_delimiter(&self, _prefix: Option<&Path>) -> Result<ListResult> {
+        Err(only_reads("list_with_delimiter"))
     }
 
-    async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
-        self.inner.copy_opts(from, to, options).await
+    async fn copy_opts(&self, _from: &Path, _to: &Path, _options: CopyOptions) -> Result<()> {
+        Err(only_reads("copy_opts"))
     }
 }

@@ -32,6 +32,7 @@ use super::report::{AppendReport, ReportSlot};
 use super::rolling::WriteContext;
 use super::table_write::{Pairing, TableWrite};
 use super::written_files::WrittenFiles;
+use crate::external;
 
 /// Appends its input's rows to a table. Its output is one row with their number.
 #[derive(Debug, Clone)]
@@ -85,10 +86,6 @@ fn plan_properties(input: &Arc<dyn ExecutionPlan>) -> PlanProperties {
 /// One column `count`, as DataFusion's own INSERT has it.
 pub(super) fn count_schema() -> ArrowSchemaRef {
     Arc::new(ArrowSchema::new(vec![Field::new("count", DataType::UInt64, false)]))
-}
-
-fn external(e: tarn_format::Error) -> DataFusionError {
-    DataFusionError::External(Box::new(e))
 }
 
 impl DisplayAs for AppendExec {
@@ -181,21 +178,20 @@ impl AppendExec {
             }
         };
         let rows = files.iter().map(|f| f.record_count.unsigned_abs()).sum();
-        let report = AppendReport {
-            snapshot_id: -1,
-            files: files.len(),
-            rows,
-            bytes: files.iter().map(|f| f.file_size_in_bytes.unsigned_abs()).sum(),
-            attempts: 0,
-            duration: start.elapsed(),
-        };
+        let bytes = files.iter().map(|f| f.file_size_in_bytes.unsigned_abs()).sum();
+        let file_count = files.len();
         let outcome = self.commit(files, written).await;
         let outcome = outcome.context("table", table).map_err(external)?;
+        let Some(snapshot_id) = outcome.snapshot_ids.last().copied() else {
+            return Err(DataFusionError::Internal("an append made no snapshot".to_string()));
+        };
         self.report.set(AppendReport {
-            snapshot_id: outcome.snapshot_ids.last().copied().unwrap_or(-1),
+            snapshot_id,
+            files: file_count,
+            rows,
+            bytes,
             attempts: outcome.attempts,
             duration: start.elapsed(),
-            ..report
         });
         count_batch(rows)
     }

@@ -57,7 +57,7 @@ impl ParquetOptions {
             dictionary_size_bytes: size("write.parquet.dict-size-bytes", 2 << 20)?,
             bloom_filter_max_bytes: size("write.parquet.bloom-filter-max-bytes", 1 << 20)?,
             bloom_filters: bloom_filters(settings, schema)?,
-            without_statistics: columns_set_to(false, STATISTICS_ENABLED, settings, schema)?,
+            without_statistics: columns_set_to(Switch::Off, STATISTICS_ENABLED, settings, schema)?,
         })
     }
 
@@ -146,7 +146,7 @@ fn compression(settings: &Settings<'_>) -> Result<Compression> {
 
 fn bloom_filters(settings: &Settings<'_>, schema: &Schema) -> Result<BTreeMap<FieldId, f64>> {
     let mut filters = BTreeMap::new();
-    for id in columns_set_to(true, BLOOM_ENABLED, settings, schema)? {
+    for id in columns_set_to(Switch::On, BLOOM_ENABLED, settings, schema)? {
         let name = schema.full_name(id).unwrap_or_default();
         let property = format!("{BLOOM_FPP}{name}");
         let fpp = match settings.table.get(&property) {
@@ -161,15 +161,25 @@ fn bloom_filters(settings: &Settings<'_>, schema: &Schema) -> Result<BTreeMap<Fi
     Ok(filters)
 }
 
+/// How something is set for a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Switch {
+    On,
+    Off,
+}
+
 /// The columns for which `prefix` + name is set to `wanted`. Names that are no columns are passed over: a property
 /// outlives the column it was made for.
-fn columns_set_to(wanted: bool, prefix: &str, settings: &Settings<'_>, schema: &Schema) -> Result<Vec<FieldId>> {
+fn columns_set_to(wanted: Switch, prefix: &str, settings: &Settings<'_>, schema: &Schema) -> Result<Vec<FieldId>> {
     let mut ids = Vec::new();
     for (key, text) in settings.table {
         let Some(column) = key.strip_prefix(prefix) else {
             continue;
         };
-        let set = boolean(key, text)?;
+        let set = match boolean(key, text)? {
+            true => Switch::On,
+            false => Switch::Off,
+        };
         match schema.field_by_name(column) {
             Some(field) if set == wanted => ids.push(field.id),
             Some(_) => {}

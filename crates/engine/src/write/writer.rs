@@ -12,7 +12,7 @@ use tarn_format::spec::schema::Schema;
 
 use super::conform::Conform;
 use super::options::OpenFiles;
-use super::partition::{PartitionRows, Partitioner};
+use super::partition::Partitioner;
 use super::rolling::{RollingFile, WriteContext};
 
 /// Writes the rows of one task.
@@ -28,11 +28,31 @@ pub(super) struct TaskWriter {
 enum Target {
     /// One partition, whose rows all are.
     Unpartitioned(Box<RollingFile>),
-    Partitioned {
-        partitioner: Partitioner,
-        open: HashMap<OwnedRow, RollingFile>,
-        open_files: OpenFiles,
-    },
+    Partitioned(Partitioned),
+}
+
+struct Partitioned {
+    partitioner: Partitioner,
+    open: HashMap<OwnedRow, RollingFile>,
+    open_files: OpenFiles,
+}
+
+impl Partitioned {
+    /// The open file of a partition, or a new one.
+    async fn file_of(
+        &mut self,
+        partition: OwnedRow,
+        new_file: impl FnOnce() -> RollingFile,
+        done: &mut Vec<DataFile>,
+    ) -> Result<&mut RollingFile> {
+        if self.open_files == OpenFiles::Clustered && !self.open.contains_key(&partition) {
+            // Rows come partition by partition: what came before is complete.
+            for (_, mut file) in self.open.drain() {
+                file.close(done).await?;
+            }
+        }
+        Ok(self.open.entry(partition).or_insert_with(new_file))
+    }
 }
 
 impl TaskWriter {
@@ -49,11 +69,11 @@ impl TaskWriter {
             let file = RollingFile::new(Arc::clone(&context), Arc::clone(&names), partition);
             Target::Unpartitioned(Box::new(file))
         } else {
-            Target::Partitioned {
+            Target::Partitioned(Partitioned {
                 partitioner: Partitioner::new(&context.spec, schema)?,
                 open: HashMap::new(),
                 open_files,
-            }
+            })
         };
         Ok(TaskWriter {
             context,
@@ -71,38 +91,29 @@ impl TaskWriter {
                 let stored = self.conform.batch(batch)?;
                 file.write(&stored, &mut self.done).await
             }
-            Target::Partitioned { partitioner, .. } => {
-                for part in partitioner.split(batch)? {
-                    self.write_part(part).await?;
+            Target::Partitioned(target) => {
+                for part in target.partitioner.split(batch)? {
+                    let stored = self.conform.batch(&part.rows)?;
+                    let new_file = |partition| {
+                        let (context, names) = (Arc::clone(&self.context), Arc::clone(&self.names));
+                        RollingFile::new(context, names, partition)
+                    };
+                    let file = target
+                        .file_of(part.key, || new_file(part.tuple), &mut self.done)
+                        .await?;
+                    file.write(&stored, &mut self.done).await?;
                 }
                 Ok(())
             }
         }
     }
 
-    async fn write_part(&mut self, part: PartitionRows) -> Result<()> {
-        let Target::Partitioned { open, open_files, .. } = &mut self.target else {
-            return Ok(());
-        };
-        if *open_files == OpenFiles::Clustered && !open.contains_key(&part.key) {
-            // Rows come partition by partition: what came before is complete.
-            for (_, mut file) in open.drain() {
-                file.close(&mut self.done).await?;
-            }
-        }
-        let file = open
-            .entry(part.key)
-            .or_insert_with(|| RollingFile::new(Arc::clone(&self.context), Arc::clone(&self.names), part.tuple));
-        let stored = self.conform.batch(&part.rows)?;
-        file.write(&stored, &mut self.done).await
-    }
-
     /// Completes all files and returns them.
     pub(super) async fn finish(mut self) -> Result<Vec<DataFile>> {
         match self.target {
             Target::Unpartitioned(mut file) => file.close(&mut self.done).await?,
-            Target::Partitioned { open, .. } => {
-                for (_, mut file) in open {
+            Target::Partitioned(target) => {
+                for (_, mut file) in target.open {
                     file.close(&mut self.done).await?;
                 }
             }
