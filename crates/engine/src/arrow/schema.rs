@@ -25,7 +25,7 @@ const EXTENSION_NAME_KEY: &str = "ARROW:extension:name";
 /// Arrow's extension type of Variant.
 const VARIANT: &str = "arrow.parquet.variant";
 
-/// Key of a column's comment in field metadata, as Spark has it.
+/// Key of a top-level column's comment in field metadata, as Spark has it.
 pub const COMMENT_KEY: &str = "comment";
 
 /// The zone of `timestamptz` in Arrow.
@@ -71,7 +71,8 @@ pub(crate) fn is_variant(field: &Field) -> bool {
 
 fn field(nested: &NestedField, depth: Depth) -> FieldRef {
     let mut metadata = HashMap::from([(FIELD_ID_KEY.to_string(), nested.id.to_string())]);
-    if let Some(comment) = &nested.doc {
+    // Inside nested types it would be part of the type, and files have none: every scan would make arrays anew.
+    if let (Depth::Top, Some(comment)) = (depth, &nested.doc) {
         metadata.insert(COMMENT_KEY.to_string(), comment.clone());
     }
     match &nested.field_type {

@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, Int32Array, ListArray, MapArray, StructArray};
+use arrow::array::{Array, ArrayRef, Int32Array, ListArray, MapArray, StringArray, StructArray};
 use arrow::buffer::{NullBuffer, OffsetBuffer};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::schema::types::Type as ParquetType;
 use tarn_format::spec::table_metadata::FormatVersion;
 use tarn_format::spec::types::{ListType, MapType, NestedField, PrimitiveType, StructType, Type};
 
 use super::values::{positions, samples};
 use super::{Making, Site};
-use crate::arrow::schema::schema_to_arrow;
+use crate::arrow::schema::{COMMENT_KEY, schema_to_arrow};
 
 /// struct<v: T, deep: struct<w: T>>, list<T>, map<int, T>, list<struct<m: map<int, T>>>: ids 10 to 24.
 fn columns(p: &PrimitiveType) -> Vec<NestedField> {
@@ -157,4 +158,31 @@ async fn ids_stand_at_every_level_of_the_file() {
     .map(|(path, id)| (path.to_string(), id))
     .into();
     assert_eq!(found, expected);
+}
+
+/// Comments are no part of a nested type: else every scan would make its arrays anew.
+#[tokio::test]
+async fn files_of_commented_fields_are_read_as_they_are() {
+    let child = NestedField::optional(3, "a", PrimitiveType::String).with_doc("of a child");
+    let s = NestedField::optional(2, "s", Type::Struct(StructType::new(vec![child]))).with_doc("of a column");
+    let site = Site::new(
+        vec![NestedField::required(1, "id", PrimitiveType::Int), s],
+        Making::new(),
+    )
+    .await;
+    let schema = schema_to_arrow(site.table().await.metadata.current_schema());
+    let text: ArrayRef = Arc::new(StringArray::from(vec!["x"]));
+    let DataType::Struct(fields) = schema.field(1).data_type() else {
+        panic!("no struct");
+    };
+    let s: ArrayRef = Arc::new(StructArray::new(fields.clone(), vec![text], None));
+    let batch: Vec<ArrayRef> = vec![Arc::new(Int32Array::from(vec![1])), s];
+    site.append(site.batch(batch).await).await.unwrap();
+    let bytes = site.table().await.io.read(&site.file().await.file_path).await.unwrap();
+    let stored = ParquetRecordBatchReaderBuilder::try_new(bytes)
+        .unwrap()
+        .schema()
+        .clone();
+    assert_eq!(stored.field(1).data_type(), schema.field(1).data_type());
+    assert_eq!(schema.field(1).metadata()[COMMENT_KEY], "of a column");
 }
