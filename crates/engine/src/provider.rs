@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::datatypes::{Schema as ArrowSchema, SchemaRef as ArrowSchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::error::{DataFusionError, Result};
+use datafusion::error::Result;
 use datafusion::logical_expr::dml::InsertOp;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
@@ -18,6 +18,7 @@ use crate::arrow::parent_nulls::with_parents_nulls;
 use crate::arrow::schema::{UTC, schema_to_arrow};
 use crate::arrow::time_zone::in_zone;
 use crate::caches::Caches;
+use crate::external;
 use crate::scan::plan::{ScanRequest, plan_scan};
 use crate::scan::{MetadataColumn, ReadOptions};
 use crate::write::{WriteTarget, append};
@@ -191,10 +192,7 @@ impl TableProvider for IcebergTable {
         insert_op: InsertOp,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let target = self.write_target(insert_op);
-        let target = target.map_err(|e| {
-            let named = e.with_context("table", self.table.ident.to_string());
-            DataFusionError::External(Box::new(named))
-        })?;
+        let target = target.map_err(|e| external(e.with_context("table", self.table.ident.to_string())))?;
         append(input, target)
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, new_null_array};
-use arrow::datatypes::{DataType, TimeUnit};
+use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::common::scalar::ScalarStructBuilder;
 use tarn_format::spec::types::{PrimitiveType, StructType, Type};
@@ -127,13 +127,4 @@ pub fn repeat(value: Option<&Value>, field_type: &Type, data_type: &DataType, ro
     }
     let scalar = to_scalar(value, field_type)?.cast_to(data_type).map_err(engine_error)?;
     scalar.to_array_of_size(rows).map_err(engine_error)
-}
-
-/// Arrow's unit of a timestamp type in Iceberg.
-pub fn time_unit(p: &PrimitiveType) -> Option<TimeUnit> {
-    match p {
-        PrimitiveType::Timestamp | PrimitiveType::Timestamptz => Some(TimeUnit::Microsecond),
-        PrimitiveType::TimestampNs | PrimitiveType::TimestamptzNs => Some(TimeUnit::Nanosecond),
-        _ => None,
-    }
 }

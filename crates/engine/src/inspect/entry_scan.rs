@@ -14,12 +14,11 @@ use tarn_format::scan::manifest_entries::ManifestEntries;
 
 use super::entry_filter::EntryFilter;
 use super::exec::RowSource;
+use super::groups::groups;
 use super::partition_column::ManifestPartitions;
 use super::state::TableState;
 use super::static_rows::batch;
 
-/// Bytes of manifests, as stored, that are worth a stream of their own.
-const BYTES_PER_PARTITION: u64 = 1 << 20;
 /// Bytes of manifests, as stored, that one stream reads ahead.
 const BYTES_AHEAD: u64 = 4 << 20;
 /// Manifests that one stream reads ahead at most.
@@ -104,7 +103,7 @@ impl<C: EntryColumns + 'static> EntryScan<C> {
         let matching: Vec<_> = manifests.into_iter().filter(|m| filter.may_match(m)).collect();
         Ok(EntryScan {
             skipped: all - matching.len(),
-            groups: groups(matching, target_partitions),
+            groups: groups(matching, |m| length(m), target_partitions),
             state,
             columns,
             scope,
@@ -164,10 +163,9 @@ impl<C: EntryColumns + 'static> RowSource for EntryScan<C> {
     }
 
     fn describe(&self) -> String {
-        let snapshot = match (self.scope.snapshots, &self.state.snapshot) {
-            (SnapshotScope::All, _) => "all".to_string(),
-            (SnapshotScope::One, Some(snapshot)) => snapshot.snapshot_id.to_string(),
-            (SnapshotScope::One, None) => "none".to_string(),
+        let snapshot = match self.scope.snapshots {
+            SnapshotScope::All => "all".to_string(),
+            SnapshotScope::One => self.state.snapshot_text(),
         };
         let manifests: usize = self.groups.iter().map(Vec::len).sum();
         format!("snapshot={snapshot}, manifests={manifests} (skipped {})", self.skipped)
@@ -232,22 +230,6 @@ impl EntryScope {
 fn length(manifest: &ManifestFile) -> u64 {
     // Lengths may be wrong in the wild: they only tell how to share the work.
     u64::try_from(manifest.manifest_length).unwrap_or(0)
-}
-
-/// Neighbouring manifests together, as many groups as there is work for.
-fn groups(manifests: Vec<Arc<ManifestFile>>, target_partitions: usize) -> Vec<Vec<Arc<ManifestFile>>> {
-    let total: u64 = manifests.iter().fold(0, |sum, m| sum.saturating_add(length(m)));
-    let wanted = usize::try_from(total / BYTES_PER_PARTITION).unwrap_or(usize::MAX);
-    let count = wanted.min(target_partitions).min(manifests.len()).max(1);
-    let bytes_per_group = (total / count as u64).max(1);
-    let mut groups = vec![Vec::new(); count];
-    let mut before: u64 = 0;
-    for manifest in manifests {
-        let group = usize::try_from(before / bytes_per_group).unwrap_or(usize::MAX);
-        before = before.saturating_add(length(&manifest));
-        groups[group.min(count - 1)].push(manifest);
-    }
-    groups
 }
 
 /// How many manifests a stream reads ahead: many small ones, few large ones, so that memory stays bounded.

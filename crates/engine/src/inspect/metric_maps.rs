@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BinaryBuilder, Int32Builder, Int64Builder, MapArray, StructArray};
+use arrow::array::{ArrayRef, BinaryArray, Int32Array, Int64Array, MapArray, StructArray};
 use arrow::buffer::{NullBuffer, OffsetBuffer};
 use arrow::datatypes::{DataType, Field};
 use datafusion::error::Result;
 use tarn_format::manifest::column_data::{OptionalBytes, OptionalLongs};
 use tarn_format::manifest::columns::{FieldMetrics, ManifestColumns};
-use tarn_format::spec::types::FieldId;
 
 use super::static_rows::no_such_column;
 
@@ -19,16 +18,8 @@ pub(super) fn counts(
     field: &Field,
     of: impl Fn(&FieldMetrics) -> &OptionalLongs,
 ) -> Result<ArrayRef> {
-    let mut keys = Int32Builder::new();
-    let mut values = Int64Builder::new();
-    let lengths = lengths(columns, rows, |id, metrics, row| {
-        let value = of(metrics).get(row)?;
-        keys.append_value(id);
-        values.append_value(value);
-        Some(())
-    });
-    let pairs: Vec<ArrayRef> = vec![Arc::new(keys.finish()), Arc::new(values.finish())];
-    map(field, lengths, pairs, presence(columns, rows))
+    let values = |values| -> ArrayRef { Arc::new(Int64Array::from(values)) };
+    map(columns, rows, field, |metrics, row| of(metrics).get(row), values)
 }
 
 /// A map from field id to a bound in binary form, for each of these entries.
@@ -38,31 +29,8 @@ pub(super) fn bounds(
     field: &Field,
     of: impl Fn(&FieldMetrics) -> &OptionalBytes,
 ) -> Result<ArrayRef> {
-    let mut keys = Int32Builder::new();
-    let mut values = BinaryBuilder::new();
-    let lengths = lengths(columns, rows, |id, metrics, row| {
-        let value = of(metrics).get(row)?;
-        keys.append_value(id);
-        values.append_value(value);
-        Some(())
-    });
-    let pairs: Vec<ArrayRef> = vec![Arc::new(keys.finish()), Arc::new(values.finish())];
-    map(field, lengths, pairs, presence(columns, rows))
-}
-
-/// How many pairs each entry has; `append` takes the pair of a field, if there is one.
-fn lengths(
-    columns: &ManifestColumns,
-    rows: &[u32],
-    mut append: impl FnMut(FieldId, &FieldMetrics, usize) -> Option<()>,
-) -> Vec<usize> {
-    let mut of_row = |row: &u32| {
-        let pairs = columns.metrics.iter();
-        pairs
-            .filter_map(|(id, metrics)| append(*id, metrics, *row as usize))
-            .count()
-    };
-    rows.iter().map(&mut of_row).collect()
+    let values = |values: Vec<&[u8]>| -> ArrayRef { Arc::new(BinaryArray::from_iter_values(values)) };
+    map(columns, rows, field, |metrics, row| of(metrics).get(row), values)
 }
 
 /// Writers that know metrics write all six maps, some of them empty; others, as of deletion vectors, write none. Decoded
@@ -82,15 +50,34 @@ fn presence(columns: &ManifestColumns, rows: &[u32]) -> NullBuffer {
     rows.iter().map(has_any).collect()
 }
 
-fn map(field: &Field, lengths: Vec<usize>, columns: Vec<ArrayRef>, nulls: NullBuffer) -> Result<ArrayRef> {
+fn map<'c, V>(
+    columns: &'c ManifestColumns,
+    rows: &[u32],
+    field: &Field,
+    value: impl Fn(&'c FieldMetrics, usize) -> Option<V>,
+    array: impl FnOnce(Vec<V>) -> ArrayRef,
+) -> Result<ArrayRef> {
     let DataType::Map(entries, sorted) = field.data_type() else {
         return no_such_column(field);
     };
     let DataType::Struct(key_value) = entries.data_type() else {
         return no_such_column(field);
     };
-    let pairs = StructArray::try_new(key_value.clone(), columns, None)?;
+    let (mut keys, mut values, mut lengths) = (Vec::new(), Vec::new(), Vec::with_capacity(rows.len()));
+    for row in rows {
+        let before = keys.len();
+        for (id, metrics) in &columns.metrics {
+            if let Some(value) = value(metrics, *row as usize) {
+                keys.push(*id);
+                values.push(value);
+            }
+        }
+        lengths.push(keys.len() - before);
+    }
+    let pairs: Vec<ArrayRef> = vec![Arc::new(Int32Array::from(keys)), array(values)];
+    let pairs = StructArray::try_new(key_value.clone(), pairs, None)?;
     let offsets = OffsetBuffer::from_lengths(lengths);
-    let array = MapArray::try_new(Arc::clone(entries), offsets, pairs, Some(nulls), *sorted)?;
+    let nulls = Some(presence(columns, rows));
+    let array = MapArray::try_new(Arc::clone(entries), offsets, pairs, nulls, *sorted)?;
     Ok(Arc::new(array))
 }

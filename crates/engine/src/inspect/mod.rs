@@ -10,6 +10,7 @@ mod entry_filter;
 mod entry_scan;
 mod exec;
 mod files;
+mod groups;
 mod history;
 mod kind;
 mod manifests;

@@ -18,7 +18,7 @@ use tarn_format::spec::snapshot::Snapshot;
 use tarn_format::spec::types::{FieldId, NestedField, PrimitiveType};
 
 use super::entry_filter::{DataFilePlace, EntryFilter};
-use super::entry_scan::{EntryScope, EntrySelection, SnapshotScope, manifests_ahead};
+use super::entry_scan::{EntryScope, EntrySelection, SnapshotScope};
 use super::exec::RowSource;
 use super::partition_column::{places, tuples_array};
 use super::state::TableState;
@@ -119,8 +119,7 @@ struct Partitions {
 
 impl RowSource for Partitions {
     fn describe(&self) -> String {
-        let snapshot = self.state.snapshot.as_ref().map(|s| s.snapshot_id.to_string());
-        let snapshot = snapshot.unwrap_or_else(|| "none".to_string());
+        let snapshot = self.state.snapshot_text();
         format!(
             "snapshot={snapshot}, manifests={} (skipped {})",
             self.manifests.len(),
@@ -151,12 +150,7 @@ impl RowSource for Partitions {
 impl Partitions {
     async fn totals(&self) -> tarn_format::Result<Totals> {
         let metrics = MetricsProjection::None;
-        let loads: Vec<_> = self
-            .manifests
-            .iter()
-            .map(|manifest| self.state.load(Arc::clone(manifest), &metrics))
-            .collect();
-        let mut loads = stream::iter(loads).buffered(manifests_ahead(&self.manifests));
+        let mut loads = self.state.load_ahead(&self.manifests, &metrics);
         let mut totals = Totals::default();
         while let Some(entries) = loads.try_next().await? {
             totals.add(&self.state, &entries, &SCOPE.rows(&entries, &self.filter));

@@ -17,16 +17,15 @@ use tarn_format::spec::table_metadata::FormatVersion;
 use tarn_format::spec::types::{FieldId, NestedField, PrimitiveType};
 
 use super::entry_filter::{DataFilePlace, EntryFilter};
-use super::entry_scan::{EntryScope, EntrySelection, SnapshotScope, manifests_ahead};
+use super::entry_scan::{EntryScope, EntrySelection, SnapshotScope};
 use super::exec::RowSource;
+use super::groups::groups;
 use super::partition_column::{places, tuples_array};
 use super::position_delete_file::{DeleteFileReader, DeletedRows, Wanted};
 use super::state::TableState;
 use super::static_rows::{batch, no_such_column};
 use super::table::Request;
-
-/// Bytes of delete files that are worth a stream of their own.
-const BYTES_PER_PARTITION: u64 = 1 << 20;
+use crate::scan::MetadataColumn;
 
 /// Reserved ids of the columns of position delete files.
 pub(super) const FILE_PATH_ID: FieldId = i32::MAX - 101;
@@ -48,14 +47,18 @@ pub(super) fn fields(state: &TableState) -> Vec<NestedField> {
     }
     if !state.partition.fields.is_empty() {
         fields.push(
-            NestedField::required(i32::MAX - 5, "partition", state.partition.as_ref().clone())
-                .with_doc("Partition that position delete row belongs to"),
+            NestedField::required(
+                MetadataColumn::Partition.field_id(),
+                "partition",
+                state.partition.as_ref().clone(),
+            )
+            .with_doc("Partition that position delete row belongs to"),
         );
     }
     fields.extend([
-        NestedField::required(i32::MAX - 4, "spec_id", P::Int)
+        NestedField::required(MetadataColumn::SpecId.field_id(), "spec_id", P::Int)
             .with_doc("Spec ID used to track the file containing a row"),
-        NestedField::required(i32::MAX - 1, "delete_file_path", P::String)
+        NestedField::required(MetadataColumn::File.field_id(), "delete_file_path", P::String)
             .with_doc("Path of the file in which a row is stored"),
     ]);
     if metadata.format_version >= FormatVersion::V3 {
@@ -88,7 +91,7 @@ pub(super) async fn source(state: Arc<TableState>, request: Request<'_>) -> tarn
         metrics: ExecutionPlanMetricsSet::new(),
     };
     Ok(Arc::new(PositionDeletes {
-        groups: groups(files, request.target_partitions),
+        groups: groups(files, DeleteFile::length, request.target_partitions),
         state,
         reader: Arc::new(reader),
     }))
@@ -100,9 +103,7 @@ async fn delete_files(state: &TableState, filters: &[Expr]) -> tarn_format::Resu
     let mut manifests = SCOPE.manifests(state).await?;
     manifests.retain(|m| filter.may_match(m));
     let metrics = MetricsProjection::None;
-    let ahead = manifests_ahead(&manifests);
-    let loads: Vec<_> = manifests.into_iter().map(|m| state.load(m, &metrics)).collect();
-    let mut loads = stream::iter(loads).buffered(ahead);
+    let mut loads = state.load_ahead(&manifests, &metrics);
     let mut files = Vec::new();
     while let Some(entries) = loads.try_next().await? {
         let entries = Arc::new(entries);
@@ -132,22 +133,6 @@ impl DeleteFile {
     }
 }
 
-/// Neighbouring files together, as many groups as there is work for.
-fn groups(files: Vec<DeleteFile>, target_partitions: usize) -> Vec<Vec<DeleteFile>> {
-    let total: u64 = files.iter().fold(0, |sum, f| sum.saturating_add(f.length()));
-    let wanted = usize::try_from(total / BYTES_PER_PARTITION).unwrap_or(usize::MAX);
-    let count = wanted.min(target_partitions).min(files.len()).max(1);
-    let bytes_per_group = (total / count as u64).max(1);
-    let mut groups = vec![Vec::new(); count];
-    let mut before: u64 = 0;
-    for file in files {
-        let group = usize::try_from(before / bytes_per_group).unwrap_or(usize::MAX);
-        before = before.saturating_add(file.length());
-        groups[group.min(count - 1)].push(file);
-    }
-    groups
-}
-
 /// The deleted positions of a snapshot.
 #[derive(Debug)]
 struct PositionDeletes {
@@ -162,8 +147,7 @@ impl RowSource for PositionDeletes {
     }
 
     fn describe(&self) -> String {
-        let snapshot = self.state.snapshot.as_ref().map(|s| s.snapshot_id.to_string());
-        let snapshot = snapshot.unwrap_or_else(|| "none".to_string());
+        let snapshot = self.state.snapshot_text();
         let files: usize = self.groups.iter().map(Vec::len).sum();
         format!("snapshot={snapshot}, delete_files={files}")
     }

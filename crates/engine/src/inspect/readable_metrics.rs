@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Int64Array, StructArray, new_null_array};
+use arrow::array::{ArrayRef, StructArray, new_null_array};
 use arrow::datatypes::{DataType, Field, Fields};
 use datafusion::error::Result;
-use tarn_format::manifest::column_data::OptionalLongs;
 use tarn_format::manifest::columns::{FieldMetrics, ManifestColumns};
 use tarn_format::spec::schema::Schema;
 use tarn_format::spec::types::{FieldId, NestedField, PrimitiveType, StructType};
 
 use super::bounds::{bounds_array, shown_type};
+use super::data_file::longs;
 use super::static_rows::no_such_column;
 
 /// The column's name.
@@ -94,10 +94,6 @@ fn column_array(
     let DataType::Struct(fields) = field.data_type() else {
         return no_such_column(field);
     };
-    let longs = |column: &OptionalLongs| -> ArrayRef {
-        let values = rows.iter().map(|row| column.get(*row as usize));
-        Arc::new(Int64Array::from_iter(values))
-    };
     let mut arrays: Vec<ArrayRef> = Vec::with_capacity(fields.len());
     for field in fields {
         let Some(metrics) = metrics else {
@@ -105,10 +101,10 @@ fn column_array(
             continue;
         };
         arrays.push(match field.name().as_str() {
-            "column_size" => longs(&metrics.column_size),
-            "value_count" => longs(&metrics.value_count),
-            "null_value_count" => longs(&metrics.null_count),
-            "nan_value_count" => longs(&metrics.nan_count),
+            "column_size" => longs(&metrics.column_size, rows),
+            "value_count" => longs(&metrics.value_count, rows),
+            "null_value_count" => longs(&metrics.null_count, rows),
+            "nan_value_count" => longs(&metrics.nan_count, rows),
             "lower_bound" => bounds_array(&metrics.lower_bound, rows, primitive, field.data_type())?,
             "upper_bound" => bounds_array(&metrics.upper_bound, rows, primitive, field.data_type())?,
             _ => return no_such_column(field),

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use datafusion::error::DataFusionError;
+use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use tarn_format::catalog::Table;
 use tarn_format::manifest::columns::MetricsProjection;
@@ -14,8 +15,10 @@ use tarn_format::spec::table_metadata::TableMetadata;
 use tarn_format::spec::types::StructType;
 use tarn_format::{Error, Result, ResultExt};
 
+use super::entry_scan::manifests_ahead;
 use super::partition_column::active_partition_struct;
 use crate::caches::Caches;
+use crate::external;
 
 /// Manifest lists that are read at once.
 const LISTS_AT_ONCE: usize = 16;
@@ -29,13 +32,19 @@ pub(super) struct TableState {
     pub(super) caches: Caches,
     /// All snapshots by id.
     snapshots: Arc<HashMap<i64, Arc<Snapshot>>>,
+    /// The types of partition tuples by spec id.
+    partition_types: Arc<HashMap<i32, StructType>>,
     /// The struct over all specs that partitions are shown in; without fields when the table is unpartitioned.
     pub(super) partition: Arc<StructType>,
 }
 
 impl TableState {
     pub(super) fn new(table: Table, snapshot: Option<Arc<Snapshot>>, caches: Caches) -> Self {
+        let metadata = &table.metadata;
+        let specs = metadata.partition_specs.iter().map(|s| s.spec_id);
+        let types = specs.filter_map(|id| Some((id, metadata.partition_type_of(id).ok()?)));
         TableState {
+            partition_types: Arc::new(types.collect()),
             partition: Arc::new(active_partition_struct(&table.metadata)),
             snapshots: Arc::new(
                 table
@@ -91,6 +100,25 @@ impl TableState {
         Ok(manifests)
     }
 
+    /// The id of the snapshot that is shown, as EXPLAIN says it.
+    pub(super) fn snapshot_text(&self) -> String {
+        let id = self.snapshot.as_ref().map(|s| s.snapshot_id.to_string());
+        id.unwrap_or_else(|| "none".to_string())
+    }
+
+    /// The entries of manifests, one manifest after another in their order, some of them read ahead.
+    pub(super) fn load_ahead<'s>(
+        &'s self,
+        manifests: &[Arc<ManifestFile>],
+        projection: &'s MetricsProjection,
+    ) -> BoxStream<'s, Result<ManifestEntries>> {
+        let loads = manifests.iter().map(|m| self.load(Arc::clone(m), projection));
+        let loads: Vec<_> = loads.collect();
+        futures::stream::iter(loads)
+            .buffered(manifests_ahead(manifests))
+            .boxed()
+    }
+
     /// The entries of a manifest with the projected metrics.
     pub(super) async fn load(
         &self,
@@ -99,9 +127,13 @@ impl TableState {
     ) -> Result<ManifestEntries> {
         let cache = &self.caches.manifests;
         let load = async {
-            let partition_type = self.metadata().partition_type_of(manifest.partition_spec_id)?;
+            let spec_id = manifest.partition_spec_id;
+            let partition_type = match self.partition_types.get(&spec_id) {
+                Some(known) => known,
+                None => &self.metadata().partition_type_of(spec_id)?,
+            };
             cache
-                .get(&self.table.io, &manifest, Some(&partition_type), projection)
+                .get(&self.table.io, &manifest, Some(partition_type), projection)
                 .await
         };
         let columns = load.await.context("manifest", manifest.manifest_path.as_str())?;
@@ -110,7 +142,6 @@ impl TableState {
 
     /// The error as DataFusion carries it, naming the table.
     pub(super) fn external(&self, e: Error) -> DataFusionError {
-        let named = e.with_context("table", self.table.ident.to_string());
-        DataFusionError::External(Box::new(named))
+        external(e.with_context("table", self.table.ident.to_string()))
     }
 }

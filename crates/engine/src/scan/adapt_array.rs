@@ -14,12 +14,7 @@ use tarn_format::spec::types::NestedFieldRef;
 use crate::arrow::parent_nulls::masked;
 use crate::arrow::schema::field_id;
 use crate::arrow::value::repeat;
-
-/// Whether arrays of `from` are arrays of `to` as they are, so that nothing needs doing. Names, ids and nullability of
-/// top-level fields don't matter; those of children do, because they are part of the type.
-pub(crate) fn same_type(from: &DataType, to: &DataType) -> bool {
-    from == to
-}
+use crate::external;
 
 /// Turns an array of a file's field into one of the table's field.
 ///
@@ -103,7 +98,7 @@ fn missing(parent: &StructArray, to: &FieldRef, field: Option<&NestedFieldRef>) 
     let default = field.and_then(|f| f.initial_default.as_ref().map(|v| (v, &f.field_type)));
     if let Some((value, field_type)) = default {
         let filled = repeat(Some(value), field_type, to.data_type(), parent.len());
-        let filled = filled.map_err(|e| DataFusionError::External(Box::new(e)))?;
+        let filled = filled.map_err(external)?;
         return Ok(masked(&filled, parent.nulls())?);
     }
     // The field of the schema tells, not `to`, which is nullable as soon as a parent is.

@@ -23,11 +23,12 @@ use tarn_format::spec::name_mapping::NameMapping;
 use tarn_format::spec::schema::Schema;
 use tarn_format::spec::types::FieldId;
 
-use super::adapt_array::{adapt, same_type};
+use super::adapt_array::adapt;
 use super::name_mapping::assign_ids;
 use super::nan_guard::NanGuard;
 use crate::arrow::schema::field_id;
 use crate::arrow::value::to_scalar;
+use crate::external;
 
 /// Values that one file has in every row, by field id.
 pub(crate) type FileConstants = HashMap<FieldId, ScalarValue>;
@@ -38,7 +39,7 @@ pub(crate) struct FieldIdAdapterFactory {
     /// The table's schema, for initial defaults.
     pub(crate) schema: Arc<Schema>,
     /// Ids of files without any.
-    pub(crate) name_mapping: Option<Arc<NameMapping>>,
+    pub(crate) name_mapping: Arc<NameMapping>,
     /// What the file has in every row.
     pub(crate) constants: Arc<FileConstants>,
     /// Floating-point columns of which the manifest says that no value is NaN.
@@ -47,7 +48,7 @@ pub(crate) struct FieldIdAdapterFactory {
 
 impl PhysicalExprAdapterFactory for FieldIdAdapterFactory {
     fn create(&self, logical: ArrowSchemaRef, physical: ArrowSchemaRef) -> Result<Arc<dyn PhysicalExprAdapter>> {
-        let ids = assign_ids(&physical, self.name_mapping.as_deref(), &self.schema);
+        let ids = assign_ids(&physical, &self.name_mapping);
         let by_id = ids
             .fields()
             .iter()
@@ -130,7 +131,8 @@ impl FieldIdAdapter {
         let physical = self.physical.field(index);
         let column: Arc<dyn PhysicalExpr> = Arc::new(Column::new(physical.name(), index));
         let target = logical.data_type();
-        if same_type(physical.data_type(), target) {
+        // Nullability counts among children only, where it is part of the type.
+        if physical.data_type() == target {
             return column;
         }
         if target.is_nested() {
@@ -149,7 +151,7 @@ impl FieldIdAdapter {
         let field = self.factory.schema.field_by_id(id);
         let default = field.and_then(|f| f.initial_default.as_ref().map(|v| (v, &f.field_type)));
         if let Some((value, field_type)) = default {
-            let scalar = to_scalar(Some(value), field_type).map_err(|e| DataFusionError::External(Box::new(e)))?;
+            let scalar = to_scalar(Some(value), field_type).map_err(external)?;
             return Ok(Arc::new(Literal::new(scalar.cast_to(logical.data_type())?)));
         }
         if !logical.is_nullable() {

@@ -5,26 +5,16 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema as ArrowSchema, SchemaRef as ArrowSchemaRef};
 use tarn_format::spec::name_mapping::{MappedField, NameMapping};
-use tarn_format::spec::schema::Schema;
-use tarn_format::spec::types::NestedFieldRef;
 
 use crate::arrow::schema::{FIELD_ID_KEY, field_id};
 
 /// The file's schema with ids. A file that has an id anywhere is taken as it is. Otherwise the mapping decides, and an
-/// empty mapping maps nothing; without any mapping, names are those of the table's schema. Positions never decide.
-pub(crate) fn assign_ids(file: &ArrowSchemaRef, mapping: Option<&NameMapping>, schema: &Schema) -> ArrowSchemaRef {
+/// empty mapping maps nothing. Positions never decide.
+pub(crate) fn assign_ids(file: &ArrowSchemaRef, mapping: &NameMapping) -> ArrowSchemaRef {
     if file.fields().iter().any(has_ids) {
         return Arc::clone(file);
     }
-    let derived;
-    let fields = match mapping {
-        Some(mapping) => &mapping.fields,
-        None => {
-            derived = from_schema(schema.fields());
-            &derived
-        }
-    };
-    let fields: Fields = file.fields().iter().map(|f| assign(f, fields)).collect();
+    let fields: Fields = file.fields().iter().map(|f| assign(f, &mapping.fields)).collect();
     Arc::new(ArrowSchema::new_with_metadata(fields, file.metadata().clone()))
 }
 
@@ -35,19 +25,6 @@ fn has_ids(field: &FieldRef) -> bool {
             DataType::List(f) | DataType::LargeList(f) | DataType::Map(f, _) => has_ids(f),
             _ => false,
         }
-}
-
-fn from_schema(fields: &[NestedFieldRef]) -> Vec<MappedField> {
-    let mapped = |f: &NestedFieldRef| {
-        let children: Vec<NestedFieldRef> = f.field_type.children().into_iter().cloned().collect();
-        MappedField {
-            field_id: Some(f.id),
-            names: vec![f.name.clone()],
-            fields: from_schema(&children),
-            extra: Default::default(),
-        }
-    };
-    fields.iter().map(mapped).collect()
 }
 
 fn assign(field: &FieldRef, mapping: &[MappedField]) -> FieldRef {

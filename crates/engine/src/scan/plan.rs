@@ -8,7 +8,7 @@ use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::datasource::table_schema::TableSchema;
-use datafusion::error::{DataFusionError, Result};
+use datafusion::error::Result;
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::logical_expr::Expr;
 use datafusion::physical_plan::ExecutionPlan;
@@ -30,6 +30,7 @@ use super::reader_factory::TableReaderFactory;
 use super::source::{IcebergFile, IcebergSource, ScanContext};
 use super::statistics::file_statistics;
 use crate::arrow::schema::field_id;
+use crate::external;
 use crate::provider::IcebergTable;
 
 /// What a query wants of a table.
@@ -89,10 +90,6 @@ pub(crate) async fn plan_scan(
     Ok(DataSourceExec::from_data_source(config))
 }
 
-fn external(e: Error) -> DataFusionError {
-    DataFusionError::External(Box::new(e))
-}
-
 async fn plan_files(table: &IcebergTable, request: &ScanRequest<'_>) -> tarn_format::Result<ScanPlan> {
     let loaded = table.table();
     let caches = table.caches();
@@ -147,21 +144,16 @@ fn statistics_columns(table: &IcebergTable, request: &ScanRequest<'_>) -> Vec<Fi
 fn scan_context(table: &IcebergTable, plan: &ScanPlan) -> tarn_format::Result<ScanContext> {
     let metadata = &table.table().metadata;
     let mapping = match metadata.properties.get(DEFAULT_NAME_MAPPING) {
-        None => None,
-        Some(json) => Some(Arc::new(parse_mapping(json)?)),
+        None => NameMapping::of_schema(table.iceberg_schema()),
+        Some(json) => NameMapping::from_json(json).context("property", DEFAULT_NAME_MAPPING)?,
     };
     let columns = table.metadata_columns().to_vec();
     Ok(ScanContext {
         schema: Arc::clone(table.iceberg_schema()),
-        name_mapping: mapping,
+        name_mapping: Arc::new(mapping),
         constants: ConstantColumns::new(Arc::clone(metadata), Arc::clone(table.iceberg_schema()), columns),
         description: describe(table, plan),
     })
-}
-
-fn parse_mapping(json: &str) -> tarn_format::Result<NameMapping> {
-    serde_json::from_str(json)
-        .map_err(|e| Error::corrupt(format!("property {DEFAULT_NAME_MAPPING} is not a name mapping")).with_source(e))
 }
 
 fn describe(table: &IcebergTable, plan: &ScanPlan) -> String {

@@ -33,12 +33,14 @@ use tarn_format::spec::types::FieldId;
 use super::field_id_adapter::FieldIdAdapterFactory;
 use super::file_constants::ConstantColumns;
 use crate::arrow::schema::field_id;
+use crate::external;
 
 /// What all files of a scan share.
 #[derive(Debug)]
 pub(crate) struct ScanContext {
     pub(crate) schema: Arc<Schema>,
-    pub(crate) name_mapping: Option<Arc<NameMapping>>,
+    /// Ids of files without any: the mapping of the table, or that of its schema.
+    pub(crate) name_mapping: Arc<NameMapping>,
     pub(crate) constants: ConstantColumns,
     /// One line for EXPLAIN: snapshot, files, manifests and filter.
     pub(crate) description: String,
@@ -211,7 +213,7 @@ impl Morselizer for IcebergMorselizer {
         };
         let context = &self.source.context;
         let constants = context.constants.of(&iceberg.task);
-        let constants = constants.map_err(|e| DataFusionError::External(Box::new(e)))?;
+        let constants = constants.map_err(external)?;
         // Sizes in manifests may be wrong: the last range of a file reaches to its true end, else rows would be lost.
         if let Some(range) = &mut file.range
             && range.end as u64 >= file.object_meta.size
@@ -221,7 +223,7 @@ impl Morselizer for IcebergMorselizer {
         let mut config = self.config.clone();
         config.expr_adapter_factory = Some(Arc::new(FieldIdAdapterFactory {
             schema: Arc::clone(&context.schema),
-            name_mapping: context.name_mapping.clone(),
+            name_mapping: Arc::clone(&context.name_mapping),
             constants: Arc::new(constants),
             without_nan: Arc::new(without_nan(&iceberg.task, self.source.table_schema().table_schema())),
         }));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use datafusion::error::{DataFusionError, Result};
+use datafusion::error::Result;
 use datafusion::physical_expr::Distribution;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
@@ -18,6 +18,7 @@ use super::append_exec::AppendExec;
 use super::conform::Conform;
 use super::layout::Layout;
 use super::options::WriteOptions;
+use crate::external;
 
 /// What a write to a branch that does not exist does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +106,7 @@ fn full_name(catalog: &dyn Catalog, ident: &TableIdent) -> String {
 /// types that cannot be written.
 pub fn append(plan: Arc<dyn ExecutionPlan>, target: WriteTarget) -> Result<Arc<dyn ExecutionPlan>> {
     let layout = prepare(&plan, &target).context("table", target.table_name());
-    let layout = layout.map_err(|e| DataFusionError::External(Box::new(e)))?;
+    let layout = layout.map_err(external)?;
     let input = arrange(plan, &layout)?;
     Ok(Arc::new(AppendExec::new(input, Arc::new(target), layout)))
 }

@@ -149,8 +149,8 @@ fn check_nulls(array: &ArrayRef, parent: Option<&NullBuffer>, field: &NestedFiel
         return Ok(());
     }
     let nulls = array.logical_nulls();
-    let is_bad = |row: usize| nulls.as_ref().is_some_and(|n| n.is_null(row)) && parent.is_none_or(|p| p.is_valid(row));
-    if (0..array.len()).any(is_bad) {
+    let only_under_parents = |nulls: &NullBuffer| parent.is_some_and(|p| p.contains(nulls));
+    if nulls.is_some_and(|n| n.null_count() > 0 && !only_under_parents(&n)) {
         return Err(Error::invalid(format!(
             "column '{name}' is NOT NULL, but a row has NULL in it"
         )));

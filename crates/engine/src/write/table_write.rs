@@ -17,6 +17,7 @@ use super::conform::Conform;
 use super::options::OpenFiles;
 use super::rolling::WriteContext;
 use super::writer::TaskWriter;
+use crate::external;
 
 /// Rows after which a second shared writer begins; each further one waits for twice as many as the one before, so that
 /// files stay few where rows are.
@@ -82,7 +83,7 @@ impl TableWrite {
         let names = DataFileNames::new(partition, task as u64, self.operation_id.clone());
         let (context, conform) = (Arc::clone(&self.context), self.conform.clone());
         let writer = TaskWriter::new(context, conform, names, &self.schema, self.open_files);
-        writer.map_err(|e| external(e, &self.table))
+        writer.map_err(|e| of_table(e, &self.table))
     }
 
     fn spawn_shared(
@@ -113,15 +114,15 @@ impl TableWrite {
         }
         let mut writer = self.writer(task)?;
         while let Some(batch) = queue.next().await {
-            writer.write(&batch).await.map_err(|e| external(e, &self.table))?;
+            writer.write(&batch).await.map_err(|e| of_table(e, &self.table))?;
         }
-        writer.finish().await.map_err(|e| external(e, &self.table))
+        writer.finish().await.map_err(|e| of_table(e, &self.table))
     }
 }
 
 /// The error of a writer, of which the table is not known where it arises.
-fn external(e: tarn_format::Error, table: &str) -> DataFusionError {
-    DataFusionError::External(Box::new(e.with_context("table", table)))
+fn of_table(e: tarn_format::Error, table: &str) -> DataFusionError {
+    external(e.with_context("table", table))
 }
 
 async fn write_stream(
@@ -130,9 +131,9 @@ async fn write_stream(
     table: Arc<str>,
 ) -> Result<Vec<DataFile>> {
     while let Some(batch) = stream.next().await {
-        writer.write(&batch?).await.map_err(|e| external(e, &table))?;
+        writer.write(&batch?).await.map_err(|e| of_table(e, &table))?;
     }
-    writer.finish().await.map_err(|e| external(e, &table))
+    writer.finish().await.map_err(|e| of_table(e, &table))
 }
 
 async fn read_stream(
