@@ -38,7 +38,8 @@ pub fn run(runtime: &Runtime, arguments: &ShellArguments, matches: &ArgMatches) 
     runtime.block_on(shell.watch_interrupts());
     let outcome = match interaction {
         Interaction::Script if sources.is_empty() => runtime.block_on(shell.run(&[Source::StandardInput])),
-        Interaction::Script | Interaction::Terminal => runtime.block_on(shell.run(&sources)),
+        Interaction::Script => runtime.block_on(shell.run(&sources)),
+        Interaction::Terminal => runtime.block_on(shell.run(&[Source::Terminal])),
     };
     match outcome {
         Outcome::Done => ExitCode::SUCCESS,

@@ -6,6 +6,7 @@ mod interrupts;
 mod progress;
 mod sink;
 mod statement;
+mod terminal;
 mod variables;
 
 use std::fmt;
@@ -30,6 +31,8 @@ pub enum Source {
     File(PathBuf),
     /// Standard input.
     StandardInput,
+    /// Standard input, typed by somebody.
+    Terminal,
 }
 
 impl fmt::Display for Source {
@@ -37,7 +40,7 @@ impl fmt::Display for Source {
         match self {
             Source::Command(_) => f.write_str("-c"),
             Source::File(path) => write!(f, "{}", path.display()),
-            Source::StandardInput => f.write_str("stdin"),
+            Source::StandardInput | Source::Terminal => f.write_str("stdin"),
         }
     }
 }
@@ -109,7 +112,8 @@ impl Shell {
             let ran = match source {
                 Source::Command(text) => self.run_text(source, text, Position::START).await,
                 Source::File(path) => self.run_file(path).await,
-                Source::StandardInput => self.run_input().await,
+                Source::StandardInput => self.run_input(io::stdin().lock()).await,
+                Source::Terminal => self.run_terminal(io::stdin().lock(), &mut io::stdout()).await,
             };
             match ran {
                 Ok(Flow::Continue) => {}
@@ -119,7 +123,8 @@ impl Shell {
         }
         match self.sink.flush() {
             Err(e) if e.kind() != io::ErrorKind::BrokenPipe => self.ended_by(&Failure::writing(e)),
-            _ if self.has_failed => Outcome::Failed,
+            // Whoever types has seen what failed.
+            _ if self.has_failed && self.interaction == Interaction::Script => Outcome::Failed,
             _ => Outcome::Done,
         }
     }
@@ -149,20 +154,16 @@ impl Shell {
     }
 
     /// Runs standard input as it comes: a program that writes a statement gets its result before it writes the next.
-    async fn run_input(&mut self) -> Result<Flow, Failure> {
+    async fn run_input(&mut self, mut input: impl BufRead) -> Result<Flow, Failure> {
         let mut pending = String::new();
         let mut line = 1;
         let mut next_line = 1;
-        let mut input = io::stdin().lock();
         loop {
             let before = pending.len();
             let read = input.read_line(&mut pending);
             let read = read.map_err(|e| Failure::Other(format!("stdin cannot be read: {e}")))?;
             next_line += 1;
-            let added = &pending[before..];
-            let may_end = added.contains(';') || added.trim_start().starts_with('\\');
-            let ends = may_end && completeness(&pending, &self.session.dialect()) == Completeness::Complete;
-            if read > 0 && !ends {
+            if read > 0 && !self.is_complete(&pending, before) {
                 continue;
             }
             let text = std::mem::take(&mut pending);
@@ -174,6 +175,13 @@ impl Shell {
             self.sink.flush().map_err(Failure::writing)?;
             line = next_line;
         }
+    }
+
+    /// Whether the text that somebody gave can be run, of which this is new from a place on.
+    fn is_complete(&self, text: &str, new_from: usize) -> bool {
+        let added = &text[new_from..];
+        let may_end = added.contains(';') || added.trim_start().starts_with('\\');
+        may_end && completeness(text, &self.session.dialect()) == Completeness::Complete
     }
 
     /// Runs the statements and commands of a text.
@@ -210,7 +218,11 @@ impl Shell {
         self.sink.flush().map_err(Failure::writing)?;
         let (message, place) = failure::split_place(message);
         let line = place.map_or(position.line, |p| p.line);
-        self.complain(&format!("{source}:{line}: {message}"));
+        match (source, line) {
+            (Source::Terminal, 1) => self.complain(&message),
+            (Source::Terminal, line) => self.complain(&format!("line {line}: {message}")),
+            _ => self.complain(&format!("{source}:{line}: {message}")),
+        }
         self.has_failed = true;
         if self.preferences.keep_going || self.interaction == Interaction::Terminal {
             Ok(())
