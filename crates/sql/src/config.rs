@@ -26,33 +26,88 @@ const AGGREGATE_PUSH_DOWN: &str = "spark.sql.iceberg.aggregate-push-down.enabled
 pub struct Known {
     /// Its name.
     pub name: &'static str,
-    /// Its value when nothing is set.
-    pub default: &'static str,
+    /// Its value when nothing is set; `None` is no value.
+    pub default: Option<&'static str>,
     /// What it does.
     pub description: &'static str,
 }
+
+/// A setting whose other values would change results, and are refused because they are not obeyed.
+struct Fixed {
+    name: &'static str,
+    /// The one value that is obeyed.
+    value: &'static str,
+}
+
+const FIXED: &[Fixed] = &[
+    Fixed {
+        name: "spark.sql.storeAssignmentPolicy",
+        value: "ANSI",
+    },
+    Fixed {
+        name: "spark.sql.ansi.enabled",
+        value: "false",
+    },
+    Fixed {
+        name: "spark.sql.iceberg.merge-schema",
+        value: "false",
+    },
+    Fixed {
+        name: "spark.sql.iceberg.check-nullability",
+        value: "true",
+    },
+    Fixed {
+        name: "spark.sql.iceberg.check-ordering",
+        value: "true",
+    },
+];
 
 /// The settings that mean something. Others are kept and shown, because scripts set many that only matter elsewhere.
 pub const KNOWN: &[Known] = &[
     Known {
         name: CASE_SENSITIVE,
-        default: "false",
+        default: Some("false"),
         description: "Whether names that differ in case are different names.",
     },
     Known {
         name: TIME_ZONE,
-        default: "UTC",
+        default: Some("UTC"),
         description: "The zone in which timestamps are read from text and shown.",
     },
     Known {
         name: DOUBLE_QUOTED,
-        default: "false",
+        default: Some("false"),
         description: "Whether \"x\" is an identifier instead of a string.",
     },
     Known {
         name: AGGREGATE_PUSH_DOWN,
-        default: "true",
+        default: Some("true"),
         description: "Whether counts and bounds are answered from metadata.",
+    },
+    Known {
+        name: WAP_BRANCH,
+        default: None,
+        description: "The branch that tables with write.wap.enabled are read from and written to.",
+    },
+    Known {
+        name: WAP_ID,
+        default: None,
+        description: "The id under which changes of tables with write.wap.enabled are staged.",
+    },
+    Known {
+        name: "spark.sql.iceberg.distribution-mode",
+        default: None,
+        description: "How rows are brought together before they are written: none, hash or range.",
+    },
+    Known {
+        name: "spark.sql.iceberg.compression-codec",
+        default: None,
+        description: "How data files are compressed.",
+    },
+    Known {
+        name: "spark.sql.iceberg.compression-level",
+        default: None,
+        description: "How hard data files are compressed.",
     },
 ];
 
@@ -80,7 +135,7 @@ impl Settings {
     /// # Errors
     /// `InvalidInput` for a value that the setting cannot have.
     pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
-        let is_switch = |k: &Known| k.name == key && matches!(k.default, "true" | "false");
+        let is_switch = |k: &Known| k.name == key && matches!(k.default, Some("true" | "false"));
         if KNOWN.iter().any(is_switch) && !matches!(value.to_ascii_lowercase().as_str(), "true" | "false") {
             return Err(Error::invalid(format!(
                 "setting {key} must be true or false, not '{value}'"
@@ -88,6 +143,14 @@ impl Settings {
         }
         if key == TIME_ZONE {
             check_time_zone(value)?;
+        }
+        if let Some(fixed) = FIXED.iter().find(|f| f.name == key)
+            && !value.trim().eq_ignore_ascii_case(fixed.value)
+        {
+            return Err(Error::unsupported(format!(
+                "setting {key} can only be {} so far, not '{value}'",
+                fixed.value
+            )));
         }
         self.values.insert(key.to_string(), value.to_string());
         Ok(())
@@ -103,7 +166,12 @@ impl Settings {
 
     /// The value that was set, or the default of a known setting.
     pub fn get(&self, key: &str) -> Option<&str> {
-        let default = KNOWN.iter().find(|k| k.name == key).map(|k| k.default);
+        let known = KNOWN.iter().filter_map(|k| Some((k.name, k.default?)));
+        let fixed = FIXED.iter().map(|f| (f.name, f.value));
+        let default = known
+            .chain(fixed)
+            .find(|(name, _)| *name == key)
+            .map(|(_, value)| value);
         self.values.get(key).map(String::as_str).or(default)
     }
 
@@ -116,7 +184,8 @@ impl Settings {
     pub fn shown(&self) -> Vec<(String, String)> {
         let mut all: BTreeMap<String, String> = KNOWN
             .iter()
-            .map(|k| (k.name.to_string(), k.default.to_string()))
+            .filter_map(|k| Some((k.name.to_string(), k.default?.to_string())))
+            .chain(FIXED.iter().map(|f| (f.name.to_string(), f.value.to_string())))
             .collect();
         all.extend(self.values.iter().map(|(k, v)| (k.clone(), redacted(k, v))));
         all.into_iter().collect()
@@ -165,26 +234,51 @@ impl Settings {
         }
     }
 
-    /// Properties of the catalog of this name, without the prefix; `None` when it is not configured here.
-    pub fn catalog_properties(&self, name: &str) -> Option<BTreeMap<String, String>> {
-        let key = format!("{CATALOG_PREFIX}{name}");
-        let prefix = format!("{key}.");
-        let properties: BTreeMap<String, String> = self
-            .values
-            .iter()
-            .filter_map(|(k, v)| Some((k.strip_prefix(&prefix)?.to_string(), v.clone())))
-            .collect();
-        (self.values.contains_key(&key) || !properties.is_empty()).then_some(properties)
+    /// The catalog of this name in any case: its name as configured here, and its properties without the prefix; `None`
+    /// when it is not configured.
+    pub fn described_catalog(&self, name: &str) -> Option<(String, BTreeMap<String, String>)> {
+        let mut found: Option<(String, BTreeMap<String, String>)> = None;
+        for (key, value) in &self.values {
+            let Some((written, property)) = catalog_key(key) else {
+                continue;
+            };
+            if !written.eq_ignore_ascii_case(name) {
+                continue;
+            }
+            let (_, properties) = found.get_or_insert_with(|| (written.to_string(), BTreeMap::new()));
+            if let Some(property) = property {
+                properties.insert(property.to_string(), value.clone());
+            }
+        }
+        found
+    }
+
+    /// Forgets what is configured of a catalog, its name in any case. Whether there was anything.
+    pub fn forget_catalog(&mut self, name: &str) -> bool {
+        let before = self.values.len();
+        let is_its = |key: &String| catalog_key(key).is_some_and(|(written, _)| written.eq_ignore_ascii_case(name));
+        self.values.retain(|key, _| !is_its(key));
+        self.values.len() < before
     }
 
     /// The names of catalogs that are configured here.
     pub fn catalog_names(&self) -> Vec<String> {
-        let names = self.values.keys().filter_map(|k| k.strip_prefix(CATALOG_PREFIX));
-        let mut names: Vec<String> = names
-            .map(|rest| rest.split('.').next().unwrap_or(rest).to_string())
-            .collect();
-        names.dedup();
+        let mut names: Vec<String> = Vec::new();
+        for (name, _) in self.values.keys().filter_map(|key| catalog_key(key)) {
+            if !names.iter().any(|n| n.eq_ignore_ascii_case(name)) {
+                names.push(name.to_string());
+            }
+        }
         names
+    }
+}
+
+/// The catalog that a setting configures, and which property of it; `None` is the catalog itself.
+fn catalog_key(key: &str) -> Option<(&str, Option<&str>)> {
+    let rest = key.strip_prefix(CATALOG_PREFIX)?;
+    match rest.split_once('.') {
+        Some((name, property)) => Some((name, Some(property))),
+        None => Some((rest, None)),
     }
 }
 

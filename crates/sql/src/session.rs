@@ -1,6 +1,5 @@
 //! A session: settings, catalogs, the current namespace, and statements run one by one.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use datafusion::execution::runtime_env::RuntimeEnv;
@@ -229,12 +228,10 @@ impl Session {
         if let Some(entry) = self.inner.catalogs.get(name) {
             return Ok(Some(entry));
         }
-        let Some(properties) = self.settings().catalog_properties(name) else {
-            return Ok(None);
-        };
-        match self.inner.catalogs.create(name, &properties).await {
-            Err(e) if e.kind() != ErrorKind::AlreadyExists => Err(e),
-            _ => Ok(self.inner.catalogs.get(name)),
+        let described = read(&self.inner.settings).described_catalog(name);
+        match described {
+            Some((name, properties)) => self.inner.catalogs.open(&name, &properties).await.map(Some),
+            None => Ok(None),
         }
     }
 
@@ -249,10 +246,16 @@ impl Session {
         }
     }
 
-    /// Splits a table's name at its catalog. A single part lies in the current namespace.
+    /// Splits a table's name at its catalog. A single part lies in the current namespace, whatever catalogs there are.
     pub(crate) async fn locate_table(&self, name: &Name) -> Result<Located> {
-        let (catalog_name, entry, mut path) = self.split_catalog(name).await?;
         let here = self.current();
+        let (catalog_name, entry, mut path) = match name.0.as_slice() {
+            [_] => {
+                let (catalog_name, entry) = self.current_catalog().await?;
+                (catalog_name, entry, name.0.clone())
+            }
+            _ => self.split_catalog(name).await?,
+        };
         let is_current = catalog_name.eq_ignore_ascii_case(&here.catalog);
         let names_no_catalog = path.len() == name.0.len();
         let mut current = None;
@@ -301,10 +304,15 @@ impl Session {
 
     /// Names of all catalogs: those that exist and those that settings describe.
     pub(crate) fn catalog_names(&self) -> Vec<String> {
-        let mut names: BTreeMap<String, ()> = BTreeMap::new();
-        names.extend(self.inner.catalogs.names().into_iter().map(|n| (n, ())));
-        names.extend(self.settings().catalog_names().into_iter().map(|n| (n, ())));
-        names.into_keys().collect()
+        let mut names = self.inner.catalogs.names();
+        let described = read(&self.inner.settings).catalog_names();
+        for name in described {
+            if !names.iter().any(|n| n.eq_ignore_ascii_case(&name)) {
+                names.push(name);
+            }
+        }
+        names.sort();
+        names
     }
 }
 

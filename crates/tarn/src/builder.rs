@@ -66,9 +66,7 @@ impl SessionBuilder {
             if made.any(|n| *n == name) {
                 continue;
             }
-            // As settings they are opened when they are first used.
-            let prefix = format!("{CATALOG_PREFIX}{name}");
-            settings.extend(properties.into_iter().map(|(k, v)| (format!("{prefix}.{k}"), v)));
+            settings.extend(catalog_settings(&name, properties));
         }
         settings.append(&mut self.settings);
         self.settings = settings;
@@ -95,7 +93,7 @@ impl SessionBuilder {
         self
     }
 
-    /// A catalog to be made from properties, such as `type` and `warehouse`.
+    /// A catalog to be made from properties, such as `type` and `warehouse`, when it is first used.
     #[must_use]
     pub fn catalog_from(mut self, name: impl Into<String>, properties: BTreeMap<String, String>) -> Self {
         self.configured.push((name.into(), properties));
@@ -147,12 +145,12 @@ impl SessionBuilder {
     /// Makes the session.
     ///
     /// # Errors
-    /// `InvalidInput` for settings and catalog properties that make no sense; those of opening a catalog.
+    /// `InvalidInput` for settings that make no sense. Catalogs are opened when they are first used.
     pub async fn build(mut self) -> Result<Session> {
         for file in std::mem::take(&mut self.config_files) {
             self = self.config(Config::read(&file)?);
         }
-        let settings = Settings::new(self.settings)?;
+        let mut settings = Settings::new(self.settings)?;
         let catalog = self
             .default_catalog
             .as_deref()
@@ -164,9 +162,17 @@ impl SessionBuilder {
         if let Some(partitions) = self.parallelism {
             engine = engine.with_target_partitions(partitions);
         }
-        let has_default = settings.catalog_properties(&catalog).is_some()
-            || self.catalogs.iter().any(|(n, _)| *n == catalog)
-            || self.configured.iter().any(|(n, _)| *n == catalog);
+        for (name, properties) in self.configured {
+            for (key, value) in catalog_settings(&name, properties) {
+                settings.set(&key, &value)?;
+            }
+        }
+        let is_given = self.catalogs.iter().any(|(n, _)| n.eq_ignore_ascii_case(&catalog));
+        if !is_given && settings.described_catalog(&catalog).is_none() {
+            for (key, value) in catalog_settings(&catalog, default_catalog(self.home)?) {
+                settings.set(&key, &value)?;
+            }
+        }
         let current = Current {
             catalog: catalog.clone(),
             namespace,
@@ -182,17 +188,19 @@ impl SessionBuilder {
         for (name, existing) in self.catalogs {
             session.catalogs().add(&name, existing);
         }
-        for (name, properties) in self.configured {
-            session.catalogs().create(&name, &properties).await?;
-        }
-        if !has_default {
-            session
-                .catalogs()
-                .create(&catalog, &default_catalog(self.home)?)
-                .await?;
-        }
         Ok(Session(session))
     }
+}
+
+/// The settings that describe a catalog, which is opened when it is first used.
+fn catalog_settings(name: &str, properties: BTreeMap<String, String>) -> Vec<(String, String)> {
+    let itself = format!("{CATALOG_PREFIX}{name}");
+    let properties = properties
+        .into_iter()
+        .map(|(key, value)| (format!("{itself}.{key}"), value));
+    let mut settings = vec![(itself.clone(), name.to_string())];
+    settings.extend(properties);
+    settings
 }
 
 /// Memory and disk for queries.

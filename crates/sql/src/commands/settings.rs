@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tarn_format::{Error, ErrorKind, Result};
 
 use crate::ast::{IfExists, IfNotExists, PropertyList};
-use crate::config::redacted;
+use crate::config::{DEFAULT_CATALOG, redacted};
 use crate::output::Output;
 use crate::session::Session;
 
@@ -13,6 +13,11 @@ use crate::session::Session;
 pub(crate) fn set(session: &Session, key: Option<&str>, value: Option<&str>) -> Result<Output> {
     match (key, value) {
         (Some(key), Some(value)) => {
+            if key == DEFAULT_CATALOG {
+                return Err(Error::invalid(format!(
+                    "{DEFAULT_CATALOG} says where a session begins: USE {value} changes to another catalog"
+                )));
+            }
             session.change_settings(|settings| settings.set(key, value))?;
             Output::text(
                 ["key", "value"],
@@ -52,6 +57,15 @@ pub(crate) async fn create_catalog(
     properties: &PropertyList,
 ) -> Result<Output> {
     let properties: BTreeMap<String, String> = properties.iter().cloned().collect();
+    if session.settings().described_catalog(name).is_some() {
+        return match if_not_exists {
+            IfNotExists::Given => Ok(Output::Done(format!("catalog {name} exists already, nothing created"))),
+            IfNotExists::Absent => Err(Error::new(
+                ErrorKind::AlreadyExists,
+                format!("catalog {name} is configured already: DROP CATALOG it first"),
+            )),
+        };
+    }
     match session.catalogs().create(name, &properties).await {
         Ok(()) => Ok(Output::Done(format!("created catalog {name} for this session"))),
         Err(e) if e.kind() == ErrorKind::AlreadyExists && if_not_exists == IfNotExists::Given => {
@@ -61,14 +75,20 @@ pub(crate) async fn create_catalog(
     }
 }
 
-/// Runs DROP CATALOG: the session forgets it, its tables stay.
+/// Runs DROP CATALOG: the session forgets it and the settings that describe it; its tables stay.
 pub(crate) fn drop_catalog(session: &Session, name: &str, if_exists: IfExists) -> Result<Output> {
     if session.current().catalog.eq_ignore_ascii_case(name) {
         return Err(Error::invalid(format!(
             "catalog {name} is in use: USE another one first"
         )));
     }
-    if session.catalogs().remove(name) {
+    let mut was_described = false;
+    session.change_settings(|settings| {
+        was_described = settings.forget_catalog(name);
+        Ok(())
+    })?;
+    let was_open = session.catalogs().remove(name);
+    if was_open || was_described {
         return Ok(Output::Done(format!("forgot catalog {name}; its tables stay")));
     }
     match if_exists {

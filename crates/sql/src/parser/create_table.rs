@@ -50,12 +50,16 @@ fn starts_query(c: &Cursor<'_>, n: usize) -> bool {
 
 fn clause(c: &mut Cursor<'_>, table: &mut CreateTable) -> Result<bool> {
     if c.eat(&["USING"]) {
+        refuse_second(table.provider.is_some(), "USING")?;
         table.provider = Some(c.identifier()?);
     } else if c.eat(&["PARTITIONED", "BY"]) {
+        refuse_second(!table.partitioning.is_empty(), "PARTITIONED BY")?;
         table.partitioning = c.parenthesized(partition_term)?;
     } else if c.eat(&["COMMENT"]) {
+        refuse_second(table.comment.is_some(), "COMMENT")?;
         table.comment = Some(c.string()?);
     } else if c.eat(&["LOCATION"]) {
+        refuse_second(table.location.is_some(), "LOCATION")?;
         table.location = Some(c.string()?);
     } else if c.eat(&["TBLPROPERTIES"]) || c.eat(&["OPTIONS"]) {
         table.properties.extend(c.properties()?);
@@ -63,6 +67,14 @@ fn clause(c: &mut Cursor<'_>, table: &mut CreateTable) -> Result<bool> {
         return Ok(false);
     }
     Ok(true)
+}
+
+/// A clause that is given again contradicts itself.
+fn refuse_second(is_given: bool, clause: &str) -> Result<()> {
+    match is_given {
+        true => Err(Error::invalid(format!("{clause} is given twice"))),
+        false => Ok(()),
+    }
 }
 
 /// A column with its constraints.

@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{Expr, Query};
 use sqlparser::parser::Parser;
-use sqlparser::tokenizer::{Token, TokenWithSpan};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
 use tarn_format::{Error, Result};
 
 use super::hints::{self, Hint};
@@ -88,6 +88,18 @@ impl<'a> Cursor<'a> {
     /// Takes any token.
     pub(crate) fn next(&mut self) -> Token {
         self.parser.next_token().token
+    }
+
+    /// Goes over white space; gives it as it is written, without comments.
+    pub(crate) fn skip_space(&mut self) -> String {
+        let mut space = String::new();
+        while let Token::Whitespace(w) = &self.parser.peek_token_no_skip().token {
+            if matches!(w, Whitespace::Space | Whitespace::Tab | Whitespace::Newline) {
+                space.push_str(&w.to_string());
+            }
+            self.parser.next_token_no_skip();
+        }
+        space
     }
 
     /// Whether nothing is left.

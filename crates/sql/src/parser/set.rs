@@ -1,7 +1,7 @@
 //! SET, RESET and USE.
 
 use sqlparser::tokenizer::Token;
-use tarn_format::Result;
+use tarn_format::{Error, Result};
 
 use super::cursor::Cursor;
 use super::namespaces::NAMESPACE;
@@ -13,14 +13,14 @@ pub(crate) fn set(c: &mut Cursor<'_>) -> Result<Statement> {
         return Ok(Statement::Set { key: None, value: None });
     }
     if c.eat(&["TIME", "ZONE"]) {
-        let value = if c.eat(&["LOCAL"]) {
-            "UTC".to_string()
-        } else {
-            c.string()?
-        };
+        if c.at(&["LOCAL"]) {
+            return Err(Error::unsupported(
+                "SET TIME ZONE LOCAL is not supported: name the zone, as in SET TIME ZONE 'Europe/Oslo'",
+            ));
+        }
         return Ok(Statement::Set {
             key: Some("spark.sql.session.timeZone".to_string()),
-            value: Some(value),
+            value: Some(c.string()?),
         });
     }
     let key = c.property_key()?;
@@ -28,12 +28,18 @@ pub(crate) fn set(c: &mut Cursor<'_>) -> Result<Statement> {
     Ok(Statement::Set { key: Some(key), value })
 }
 
-/// A setting's value reaches to the end of the statement and needs no quotes.
+/// A setting's value reaches to the end of the statement and needs no quotes; what stands between its words is part of
+/// it, comments aside.
 fn value(c: &mut Cursor<'_>) -> String {
     let mut text = String::new();
     while !c.at_end() {
+        let space = c.skip_space();
+        if !text.is_empty() && !c.at_end() {
+            text.push_str(&space);
+        }
         match c.next() {
             Token::SingleQuotedString(s) | Token::DoubleQuotedString(s) => text.push_str(&s),
+            Token::EOF => {}
             token => text.push_str(&token.to_string()),
         }
     }

@@ -162,6 +162,14 @@ async fn impossible_tables_are_refused() {
         ),
         ("CREATE TABLE x (d date) PARTITIONED BY (hour(d))", "hour"),
         ("CREATE TABLE x (id int) USING csv", "parquet, avro or orc"),
+        (
+            "CREATE TABLE x (id int) USING iceberg USING parquet",
+            "USING is given twice",
+        ),
+        (
+            "CREATE TABLE x (id int) PARTITIONED BY (id) PARTITIONED BY (bucket(2, id))",
+            "PARTITIONED BY is given twice",
+        ),
     ] {
         let message = session.sql(sql).await.unwrap_err().to_string();
         assert!(message.contains(part), "{sql}: {message}");
@@ -183,6 +191,19 @@ async fn settings_are_checked_shown_and_hidden() {
             .await
             .is_err()
     );
+    for (setting, part) in [
+        ("spark.sql.storeAssignmentPolicy = LEGACY", "can only be ANSI"),
+        ("spark.sql.ansi.enabled = true", "can only be false"),
+        ("spark.sql.iceberg.check-ordering = false", "can only be true"),
+        ("spark.sql.defaultCatalog = other", "USE other"),
+    ] {
+        let message = session.sql(&format!("SET {setting}")).await.unwrap_err().to_string();
+        assert!(message.contains(part), "{message}");
+    }
+    session.sql("SET spark.sql.storeAssignmentPolicy = ansi").await.unwrap();
+    assert!(session.sql("SET TIME ZONE LOCAL").await.is_err());
+    session.sql("SET my.key = a  'b c' /* no */ -1").await.unwrap();
+    assert_eq!(rows(&session, "SET my.key").await.unwrap(), ["my.key|a  b c  -1"]);
     session.sql("SET spark.sql.catalog.x.token = abc").await.unwrap();
     let all = rows(&session, "SET").await.unwrap().join("\n");
     assert!(all.contains("spark.sql.catalog.x.token|*********(redacted)"), "{all}");
@@ -211,4 +232,31 @@ async fn catalogs_come_from_settings_and_statements() {
     );
     assert!(session.sql("DROP CATALOG other").await.is_err(), "in use");
     session.sql("DROP CATALOG third").await.unwrap();
+    // A single part is a table, whatever catalogs there are.
+    session.sql("CREATE TABLE lake (id int)").await.unwrap();
+    assert_eq!(rows(&session, "DESCRIBE lake").await.unwrap(), ["id|int|NULL"]);
+    session.sql("USE lake.db").await.unwrap();
+    assert_eq!(rows(&session, "DESCRIBE OTHER.ns.t").await.unwrap(), ["id|int|NULL"]);
+    assert!(
+        session
+            .sql("CREATE CATALOG Other WITH ('type'='memory')")
+            .await
+            .is_err()
+    );
+    session.sql("DROP CATALOG Other").await.unwrap();
+    assert_eq!(rows(&session, "SHOW CATALOGS").await.unwrap(), ["lake"]);
+    assert!(session.sql("DESCRIBE other.ns.t").await.is_err());
+}
+
+#[tokio::test]
+async fn a_configured_catalog_is_opened_once() {
+    let session = session().await;
+    session.sql("SET spark.sql.catalog.Shared.type = memory").await.unwrap();
+    let names = ["shared", "Shared", "SHARED", "shared"];
+    let opened = futures::future::try_join_all(names.map(|name| session.catalog(name)))
+        .await
+        .unwrap();
+    let opened: Vec<_> = opened.into_iter().map(|entry| entry.unwrap().catalog).collect();
+    assert!(opened.iter().all(|catalog| Arc::ptr_eq(catalog, &opened[0])));
+    assert_eq!(rows(&session, "SHOW CATALOGS").await.unwrap(), ["Shared", "lake"]);
 }
