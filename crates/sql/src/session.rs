@@ -223,8 +223,12 @@ impl Session {
         Box::pin(commands::run(self, statement)).await
     }
 
-    /// The catalog of this name: one that exists, or one that settings describe and that is made now.
-    pub(crate) async fn catalog(&self, name: &str) -> Result<Option<CatalogEntry>> {
+    /// The catalog of this name: one that exists, or one that settings describe and that is made now; `None` when there
+    /// is neither. [`Session::catalogs`] holds those that have been made.
+    ///
+    /// # Errors
+    /// Those of making it.
+    pub async fn catalog(&self, name: &str) -> Result<Option<CatalogEntry>> {
         if let Some(entry) = self.inner.catalogs.get(name) {
             return Ok(Some(entry));
         }

@@ -33,8 +33,9 @@ pub async fn session(directory: &Path, partitions: usize) -> Result<Session, Fai
 }
 
 /// The catalog of a session.
-pub fn catalog(session: &Session) -> Result<Arc<dyn Catalog>, Failure> {
-    Ok(session.catalogs().get("lake").ok_or("no catalog 'lake'")?.catalog)
+pub async fn catalog(session: &Session) -> Result<Arc<dyn Catalog>, Failure> {
+    let lake = session.catalog("lake").await?;
+    Ok(lake.ok_or("no catalog 'lake'")?.catalog)
 }
 
 /// The name of a table.
@@ -44,7 +45,7 @@ pub fn ident(table: &str) -> TableIdent {
 
 /// Loads a table.
 pub async fn load(session: &Session, table: &str) -> Result<Table, Failure> {
-    Ok(catalog(session)?.load_table(&ident(table)).await?)
+    Ok(catalog(session).await?.load_table(&ident(table)).await?)
 }
 
 /// Makes the tables that are not there yet from `DIR/TABLE.parquet`.
@@ -53,7 +54,7 @@ pub async fn make(session: &Session, raw: &Path) -> Result<(), Failure> {
         .sql(&format!("CREATE NAMESPACE IF NOT EXISTS {NAMESPACE}"))
         .await?;
     for table in TABLES.iter().chain(DERIVED) {
-        if catalog(session)?.table_exists(&ident(table)).await? {
+        if catalog(session).await?.table_exists(&ident(table)).await? {
             continue;
         }
         let source = if DERIVED.contains(table) { "lineitem" } else { table };
@@ -92,7 +93,7 @@ pub async fn write(
     table: &str,
     plan: Arc<dyn ExecutionPlan>,
 ) -> Result<AppendReport, Failure> {
-    let target = WriteTarget::new(catalog(session)?, load(session, table).await?)?;
+    let target = WriteTarget::new(catalog(session).await?, load(session, table).await?)?;
     let plan = append(plan, target)?;
     collect(Arc::clone(&plan), context.task_ctx()).await?;
     Ok(append_report(&plan).ok_or("the append left no report")?)
