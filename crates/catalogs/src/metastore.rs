@@ -1,4 +1,4 @@
-//! A catalog over a [`PointerStore`]: what Java's `BaseMetastoreCatalog` and `BaseMetastoreTableOperations` are to the
+//! A catalog over a `PointerStore`: what Java's `BaseMetastoreCatalog` and `BaseMetastoreTableOperations` are to the
 //! catalogs that keep one pointer per table.
 //!
 //! A commit writes a new metadata file under a name of its own, then moves the pointer by compare-and-swap. The file is

@@ -21,7 +21,7 @@ pub struct Caches {
     pub manifests: ManifestCache,
     /// Indexes of many deletes.
     pub delete_indexes: DeleteIndexCache,
-    /// Parquet footers, led by their store, see [`with_store`].
+    /// Parquet footers, led by their store, see `with_store`.
     pub footers: Arc<FileMetadataCache>,
 }
 

@@ -68,7 +68,7 @@ pub enum Statement {
     Describe(Describe),
     /// SET key = value; SET key; SET
     Set { key: Option<String>, value: Option<String> },
-    /// RESET [key]
+    /// RESET \[key]
     Reset { key: Option<String> },
 }
 

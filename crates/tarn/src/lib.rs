@@ -12,7 +12,7 @@
 //!
 //! [`Session::builder`] takes catalogs, settings, limits and `tarn.toml` files; [`Session::sql`](tarn_sql::Session::sql)
 //! runs statements; [`Session::context`](tarn_sql::Session::context) is DataFusion's context on the same tables, for
-//! DataFrames. The folder `examples` shows both. The crates beneath are re-exported: [`format`] for metadata, scans and
+//! DataFrames. The folder `examples` shows both. The crates beneath are re-exported: [`mod@format`] for metadata, scans and
 //! commits without a query engine, [`catalogs`], [`engine`] and [`sql`].
 
 #![warn(missing_docs)]

@@ -5,7 +5,7 @@
 //! writers beside us on a plain file system are not safe: they check, then rename over what is there.
 //!
 //! With `write.metadata.delete-after-commit.enabled`, versions beyond `write.metadata.previous-versions-max` stay a
-//! while longer than in Java ([`sweep::Grace`]: 100 versions or ten minutes), so that slow writers learn what became of
+//! while longer than in Java (`sweep::Grace`: 100 versions or ten minutes), so that slow writers learn what became of
 //! their commits.
 //!
 //! There are no views, no renames, and no namespace properties but the location.

@@ -38,7 +38,7 @@ impl ReportSlot {
     }
 }
 
-/// The report of the last execution of a plan that [`super::append`] made, however the plan was wrapped since; `None`
+/// The report of the last execution of a plan that [`super::append()`] made, however the plan was wrapped since; `None`
 /// before it was executed and for other plans.
 pub fn append_report(plan: &Arc<dyn ExecutionPlan>) -> Option<AppendReport> {
     if let Some(append) = plan.downcast_ref::<AppendExec>() {

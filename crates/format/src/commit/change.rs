@@ -1,5 +1,5 @@
 //! A change of a table's files as data: what is added, what is removed, on which branch, and what must not have
-//! happened meanwhile. [`super::producer`] applies any of them; the builders beside it ([`super::append`],
+//! happened meanwhile. `super::producer` applies any of them; the builders beside it ([`super::append`],
 //! [`super::overwrite`], …) only fill one in with the defaults and validations of their operation.
 
 use std::fmt;

@@ -1,6 +1,6 @@
 //! Table metadata (spec, "Table Metadata"): the whole state of a table as one immutable value.
 //!
-//! The JSON form is in [`super::table_metadata_json`]; changes are made only by
+//! The JSON form is in `super::table_metadata_json`; changes are made only by
 //! [`crate::update::MetadataBuilder`], which keeps the spec's writer rules.
 
 use std::collections::{BTreeMap, HashMap};
