@@ -1,5 +1,6 @@
 //! Functions: DataFusion's, Spark's over them, and Iceberg's own.
 
+mod average;
 mod elements;
 mod maps;
 mod timestamp_text;
@@ -36,6 +37,8 @@ pub fn register(builder: SessionStateBuilder) -> SessionStateBuilder {
     functions.push(Arc::new(ScalarUDF::from(version::IcebergVersion::new())));
     functions.push(Arc::new(ScalarUDF::from(timestamp_text::TimestampText::new())));
     functions.push(maps::map_of());
+    let aggregates = builder.aggregate_functions().get_or_insert_with(Vec::new);
+    aggregates.push(average::average());
     builder
 }
 

@@ -395,3 +395,52 @@ async fn tables_without_rows_are_read_like_others() {
     );
     assert_eq!(rows(&session, "SELECT count(*) FROM t WHERE p = 2").await, ["0"]);
 }
+
+// Spark 3.5, Average: decimal(p, s) gives decimal(min(38, p + 4), min(38, s + 4)), rounded half up.
+#[tokio::test]
+async fn the_average_of_decimals_is_a_decimal() {
+    let session = session().await;
+    run(
+        &session,
+        &[
+            "CREATE TABLE t (k int, d decimal(3,2), w decimal(30,2), i int)",
+            "INSERT INTO t VALUES (1, 0.50, 0.50, 1), (1, 0.50, 0.50, 2), (1, 1.00, 1.00, 2)",
+            "INSERT INTO t VALUES (2, -0.50, -0.50, 1), (2, -0.50, -0.50, 2), (2, -1.00, -1.00, 2), (3, NULL, NULL, NULL)",
+        ],
+    )
+    .await;
+    let by_group = rows(
+        &session,
+        "SELECT k, avg(d), avg(w), avg(DISTINCT d) FROM t GROUP BY k ORDER BY k",
+    )
+    .await;
+    let expected = [
+        "1 0.666667 0.666667 0.750000",
+        "2 -0.666667 -0.666667 -0.750000",
+        "3 NULL NULL NULL",
+    ];
+    assert_eq!(by_group, expected);
+    let all = rows(&session, "SELECT avg(d), avg(w) FROM t WHERE k = 1").await;
+    assert_eq!(all, ["0.666667 0.666667"]);
+    let windows =
+        "SELECT avg(d) OVER (ORDER BY i, d ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) FROM t WHERE k = 1 ORDER BY 1";
+    assert_eq!(rows(&session, windows).await, ["0.500000", "0.500000", "0.666667"]);
+    assert_eq!(
+        rows(&session, "SELECT avg(i), mean(i) FROM t WHERE k = 1").await,
+        ["1.6666666666666667 1.6666666666666667"]
+    );
+    let types = session
+        .sql("SELECT avg(d), avg(w), avg(i) FROM t")
+        .await
+        .unwrap()
+        .collect()
+        .await
+        .unwrap();
+    let types: Vec<String> = types[0]
+        .schema()
+        .fields()
+        .iter()
+        .map(|f| f.data_type().to_string())
+        .collect();
+    assert_eq!(types, ["Decimal128(7, 6)", "Decimal128(34, 6)", "Float64"]);
+}
