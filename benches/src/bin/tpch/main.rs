@@ -18,6 +18,7 @@ use std::path::Path;
 
 use tarn::Session;
 use tarn::datafusion::arrow::array::RecordBatch;
+use tarn::datafusion::arrow::util::pretty::pretty_format_batches;
 use tarn::datafusion::prelude::SessionContext;
 use tarn_benches::timing::{Runs, Stopwatch, geometric_mean};
 
@@ -43,11 +44,23 @@ fn number(variable: &str, default: usize) -> Result<usize, Failure> {
     Ok(std::env::var(variable).map_or(Ok(default), |v| v.parse())?)
 }
 
-fn rows(batches: &[RecordBatch]) -> usize {
-    batches.iter().map(RecordBatch::num_rows).sum()
+/// The rows as text, sorted: what both sides must agree on.
+fn rows(batches: &[RecordBatch]) -> Result<Vec<String>, Failure> {
+    let text = pretty_format_batches(batches)?.to_string();
+    let mut rows: Vec<String> = text
+        .lines()
+        .filter(|l| l.starts_with('|'))
+        .skip(1)
+        .map(String::from)
+        .collect();
+    for row in &mut rows {
+        row.retain(|c| c != ' ');
+    }
+    rows.sort();
+    Ok(rows)
 }
 
-/// One query by turns; the order changes every round.
+/// One query by turns; the order changes every round. The number of rows at the end.
 async fn pair(
     bench: &Bench,
     session: &Session,
@@ -55,23 +68,24 @@ async fn pair(
     sql: &str,
 ) -> Result<(Runs, Runs, usize), Failure> {
     let (mut ours, mut theirs) = (Runs::default(), Runs::default());
-    let mut found = 0;
+    let (mut found, mut expected) = (Vec::new(), Vec::new());
     for round in 0..=bench.runs {
         for turn in 0..2 {
             let watch = Stopwatch::start();
             if turn == round % 2 {
-                found = rows(&session.sql(sql).await?.collect().await?);
+                found = session.sql(sql).await?.collect().await?;
                 ours.push(round, watch.stop());
             } else {
-                let count = rows(&raw.sql(sql).await?.collect().await?);
+                expected = raw.sql(sql).await?.collect().await?;
                 theirs.push(round, watch.stop());
-                if turn == 1 && count != found {
-                    return Err(format!("{found} rows, raw files give {count}: {sql}").into());
-                }
             }
         }
     }
-    Ok((ours, theirs, found))
+    let (found, expected) = (rows(&found)?, rows(&expected)?);
+    if found != expected {
+        return Err(format!("{sql}\ngives {found:?}\non raw files {expected:?}").into());
+    }
+    Ok((ours, theirs, found.len()))
 }
 
 async fn read(bench: &Bench, session: &Session) -> Result<(), Failure> {
