@@ -97,7 +97,7 @@ pub struct SessionArguments {
     /// A setting, as SET makes it; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair)]
     pub settings: Vec<(String, String)>,
-    /// The most memory for queries, such as 2GiB, 50% or unlimited; beyond it they spill to disk [default: 70%]
+    /// The most memory for queries, such as 2GiB, 50% or unlimited; beyond it they spill to disk where they can, else fail [default: 70%]
     #[arg(long, value_name = "SIZE", value_parser = parse_memory_limit)]
     pub memory_limit: Option<MemoryLimit>,
     /// Where queries spill to [default: the system's directory for temporary files]
