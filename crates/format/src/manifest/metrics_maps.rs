@@ -164,6 +164,7 @@ impl MetricMaps {
             if !(nulls.items_are_plain() && self.counts_as_before(cursor, metric, items.count, row)?) {
                 self.count_pairs(cursor, metric, nulls, items.count, row)?;
             }
+            cursor.end_items(items)?;
             cursor.check()?;
         }
     }
@@ -284,6 +285,7 @@ impl MetricMaps {
                     column.push_at(row, bytes).map_err(|_| Malformed::TooLarge)?;
                 }
             }
+            cursor.end_items(items)?;
             cursor.check()?;
         }
     }

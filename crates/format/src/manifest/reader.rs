@@ -235,6 +235,7 @@ impl<'a> EntryDecoder<'a> {
                 }
                 list.push_at(row, cursor.long()?).map_err(|_| Malformed::TooLarge)?;
             }
+            cursor.end_items(items)?;
         }
     }
 

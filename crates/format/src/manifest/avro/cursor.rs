@@ -278,16 +278,10 @@ impl<'a> Cursor<'a> {
             if count > self.remaining() {
                 return Err(Malformed::Length);
             }
-            return Ok(Items {
-                count,
-                size_bytes: None,
-            });
+            return Ok(Items { count, end: None });
         }
         if count == 0 {
-            return Ok(Items {
-                count: 0,
-                size_bytes: None,
-            });
+            return Ok(Items { count: 0, end: None });
         }
         self.sized_items(count)
     }
@@ -302,8 +296,26 @@ impl<'a> Cursor<'a> {
         }
         Ok(Items {
             count,
-            size_bytes: Some(size_bytes),
+            end: Some(self.pos + size_bytes),
         })
+    }
+
+    /// Refuses a block of items that does not end where its head says, so that who reads the items and who skips
+    /// them by their size come to the same place.
+    #[inline(always)]
+    pub fn end_items(&self, items: Items) -> Result<(), Malformed> {
+        match items.end {
+            Some(end) if end != self.pos => Err(Malformed::Length),
+            _ => Ok(()),
+        }
+    }
+
+    /// Skips the items of a block whose size is known; false, and nothing skipped, for others.
+    pub fn skip_sized_items(&mut self, items: Items) -> bool {
+        if let Some(end) = items.end {
+            self.pos = end;
+        }
+        items.end.is_some()
     }
 }
 
@@ -312,8 +324,8 @@ impl<'a> Cursor<'a> {
 pub struct Items {
     /// Number of items.
     pub count: usize,
-    /// Their size, where the writer gives it.
-    pub size_bytes: Option<usize>,
+    /// The position behind them, where the writer gives their size; within the block.
+    end: Option<usize>,
 }
 
 #[inline(always)]

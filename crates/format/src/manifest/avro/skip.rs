@@ -129,8 +129,7 @@ fn skip_items(item: &Skip, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
         if items.count == 0 {
             return Ok(());
         }
-        if let Some(size_bytes) = items.size_bytes {
-            cursor.skip_bytes(size_bytes)?;
+        if cursor.skip_sized_items(items) {
             continue;
         }
         match item {

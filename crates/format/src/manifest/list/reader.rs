@@ -219,6 +219,7 @@ fn summaries(cursor: &mut Cursor<'_>, steps: &[Step], item_null: Option<u8>) -> 
             summaries.push(summary(cursor, steps)?);
             cursor.check()?;
         }
+        cursor.end_items(items)?;
     }
 }
 

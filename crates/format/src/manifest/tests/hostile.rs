@@ -161,6 +161,22 @@ fn negative_counts_with_sizes_are_read_and_jumped() {
     assert_eq!(columns.metrics_of(1), None);
 }
 
+/// Who reads the items and who jumps over them by their size would go on from different places.
+#[test]
+fn items_that_end_elsewhere_than_their_size_says_are_refused() {
+    for size_bytes in [2, 3, 5, 6] {
+        let bytes = hand_made(VALUE_COUNTS, |e| {
+            e.long(-2);
+            e.long(size_bytes);
+            (1..=4).for_each(|n| e.long(n));
+            // Whichever place is gone on from, the map ends there.
+            (0..4).for_each(|_| e.long(0));
+        });
+        let error = reader::decode(&bytes, None, &MetricsProjection::All).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{size_bytes}");
+    }
+}
+
 #[test]
 fn any_number_of_items_without_bytes_takes_no_time() {
     let nulls = r#"{"name":"x","type":{"type":"array","items":{"type":"record","name":"e","fields":[]}}}"#;
