@@ -1,4 +1,4 @@
-//! What scans of a session share: decoded manifests, delete indexes and Parquet footers, each under a byte budget.
+//! What scans of a session share: decoded manifests, delete indexes, deletes and Parquet footers, each under a byte budget.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,6 +9,8 @@ use object_store::path::{Path, PathPart};
 use tarn_format::deletes::index_cache::DeleteIndexCache;
 use tarn_format::io::StoreId;
 use tarn_format::manifest::cache::ManifestCache;
+
+use crate::deletes::DeleteCache;
 
 /// Default budget of the footer cache in bytes.
 const FOOTER_CACHE_BYTES: usize = 128 * 1024 * 1024;
@@ -21,6 +23,8 @@ pub struct Caches {
     pub manifests: ManifestCache,
     /// Indexes of many deletes.
     pub delete_indexes: DeleteIndexCache,
+    /// Positions and keys of deleted rows.
+    pub deletes: DeleteCache,
     /// Parquet footers, led by their store, see `with_store`.
     pub footers: Arc<FileMetadataCache>,
 }
@@ -30,6 +34,7 @@ impl Default for Caches {
         Caches {
             manifests: ManifestCache::default(),
             delete_indexes: DeleteIndexCache::default(),
+            deletes: DeleteCache::default(),
             footers: Arc::new(DefaultCache::<Path, CachedFileMetadataEntry>::new(FOOTER_CACHE_BYTES)),
         }
     }

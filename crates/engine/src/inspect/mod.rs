@@ -18,7 +18,6 @@ mod metadata_log_entries;
 mod metric_maps;
 mod partition_column;
 mod partitions;
-mod position_delete_file;
 mod position_deletes;
 mod readable_metrics;
 mod refs;

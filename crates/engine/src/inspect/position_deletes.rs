@@ -14,23 +14,18 @@ use tarn_format::manifest::data_file::{DataContent, DataFile};
 use tarn_format::manifest::manifest_file::ManifestContent;
 use tarn_format::scan::manifest_entries::ManifestEntries;
 use tarn_format::spec::table_metadata::FormatVersion;
-use tarn_format::spec::types::{FieldId, NestedField, PrimitiveType};
+use tarn_format::spec::types::{NestedField, PrimitiveType};
 
 use super::entry_filter::{DataFilePlace, EntryFilter};
 use super::entry_scan::{EntryScope, EntrySelection, SnapshotScope};
 use super::exec::RowSource;
 use super::groups::groups;
 use super::partition_column::{places, tuples_array};
-use super::position_delete_file::{DeleteFileReader, DeletedRows, Wanted};
 use super::state::TableState;
 use super::static_rows::{batch, no_such_column};
 use super::table::Request;
+use crate::deletes::position_reader::{DeleteFileReader, DeletedRows, FILE_PATH_ID, POS_ID, ROW_ID, Wanted, WantedRow};
 use crate::scan::MetadataColumn;
-
-/// Reserved ids of the columns of position delete files.
-pub(super) const FILE_PATH_ID: FieldId = i32::MAX - 101;
-pub(super) const POS_ID: FieldId = i32::MAX - 102;
-pub(super) const ROW_ID: FieldId = i32::MAX - 103;
 
 pub(super) fn fields(state: &TableState) -> Vec<NestedField> {
     use PrimitiveType as P;
@@ -87,7 +82,6 @@ pub(super) async fn source(state: Arc<TableState>, request: Request<'_>) -> tarn
     let reader = DeleteFileReader {
         io: state.table.io.clone(),
         footers: Arc::clone(&state.caches.footers),
-        schema: Arc::clone(state.metadata().current_schema()),
         metrics: ExecutionPlanMetricsSet::new(),
     };
     Ok(Arc::new(PositionDeletes {
@@ -159,15 +153,19 @@ impl RowSource for PositionDeletes {
         batch_size: usize,
     ) -> BoxStream<'static, Result<RecordBatch>> {
         let files = self.groups.get(partition).cloned().unwrap_or_default();
+        let row = schema.field_with_name("row").ok().cloned();
         let wanted = Wanted {
-            row: schema.field_with_name("row").ok().cloned().map(Arc::new),
+            row: row.map(|field| WantedRow {
+                field: Arc::new(field),
+                schema: Arc::clone(self.state.metadata().current_schema()),
+            }),
             batch_size,
         };
         let batches = stream::iter(files).then(move |delete_file| {
             let (scan, schema, wanted) = (Arc::clone(&self), Arc::clone(&schema), wanted.clone());
             async move {
                 let file = Arc::new(delete_file.entries.data_file(delete_file.row));
-                let opened = Arc::clone(&scan.reader).open(Arc::clone(&file), wanted).await;
+                let opened = scan.reader.open(Arc::clone(&file), wanted).await;
                 let deleted = opened.map_err(|e| scan.state.external(e))?;
                 Ok::<_, DataFusionError>(deleted.map(move |rows| scan.batch(&file, &rows?, &schema)))
             }

@@ -3,6 +3,8 @@
 pub(crate) mod adapt_array;
 mod field_id_adapter;
 mod file_constants;
+mod file_opening;
+mod file_planner;
 pub mod metadata_columns;
 mod name_mapping;
 pub(crate) mod nan_guard;
@@ -10,6 +12,7 @@ pub(crate) mod plan;
 pub mod pushdown;
 pub mod read_options;
 pub(crate) mod reader_factory;
+mod row_access;
 mod source;
 mod statistics;
 mod strict_store;

@@ -13,6 +13,7 @@ use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::logical_expr::Expr;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion_datasource::compute_all_files_statistics;
+use tarn_format::deletes::DeleteKind;
 use tarn_format::manifest::data_file::FileFormat;
 use tarn_format::metrics::ScanMetrics;
 use tarn_format::scan::incremental::IncrementalScan;
@@ -30,6 +31,7 @@ use super::reader_factory::TableReaderFactory;
 use super::source::{IcebergFile, IcebergSource, ScanContext};
 use super::statistics::file_statistics;
 use crate::arrow::schema::field_id;
+use crate::deletes::DeleteLoader;
 use crate::external;
 use crate::provider::IcebergTable;
 
@@ -53,7 +55,11 @@ pub(crate) async fn plan_scan(
     let ident = table.table().ident.to_string();
     let plan = plan_files(table, &request).await.context("table", ident);
     let plan = plan.map_err(external)?;
-    let context = scan_context(table, &plan).map_err(external)?;
+    let readers = Arc::new(TableReaderFactory {
+        io: table.table().io.clone(),
+        footers: Arc::clone(&table.caches().footers),
+    });
+    let context = scan_context(table, &plan, Arc::clone(&readers)).map_err(external)?;
     let target_partitions = state.config().target_partitions().max(1);
     let groups = file_groups(table, &plan, target_partitions);
     let table_schema = table_schema(table);
@@ -72,13 +78,9 @@ pub(crate) async fn plan_scan(
 
     let mut options = state.table_options().parquet.clone();
     options.global = state.config_options().execution.parquet.clone();
-    let readers = TableReaderFactory {
-        io: table.table().io.clone(),
-        footers: Arc::clone(&table.caches().footers),
-    };
     let parquet = ParquetSource::new(table_schema)
         .with_table_parquet_options(options)
-        .with_parquet_file_reader_factory(Arc::new(readers));
+        .with_parquet_file_reader_factory(readers);
     let source = IcebergSource::new(parquet, Arc::new(context));
     // Any registered store will do: files are opened through the table's own.
     let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
@@ -107,12 +109,12 @@ async fn plan_files(table: &IcebergTable, request: &ScanRequest<'_>) -> tarn_for
         None => TableScan::new(setup).snapshot(table.selector().clone()).plan().await?,
     };
     for task in &plan.tasks {
-        check(task)?;
+        check(task, table.metadata_columns())?;
     }
     Ok(plan)
 }
 
-fn check(task: &FileScanTask) -> tarn_format::Result<()> {
+fn check(task: &FileScanTask, columns: &[MetadataColumn]) -> tarn_format::Result<()> {
     let refuse = |what: String| Err(Error::unsupported(what).with_context("file", task.path()));
     if task.file_format() != FileFormat::Parquet {
         return refuse(format!(
@@ -120,8 +122,11 @@ fn check(task: &FileScanTask) -> tarn_format::Result<()> {
             task.file_format()
         ));
     }
-    if !task.deletes().is_empty() {
-        return refuse("tables with row-level deletes cannot be read yet".to_string());
+    if task.deletes().iter().any(|d| d.kind() == DeleteKind::Equality) {
+        return refuse("tables with equality deletes cannot be read yet".to_string());
+    }
+    if !task.deletes().is_empty() && columns.contains(&MetadataColumn::Deleted) {
+        return refuse("column _deleted of tables with row-level deletes cannot be read yet".to_string());
     }
     Ok(())
 }
@@ -141,7 +146,11 @@ fn statistics_columns(table: &IcebergTable, request: &ScanRequest<'_>) -> Vec<Fi
     }
 }
 
-fn scan_context(table: &IcebergTable, plan: &ScanPlan) -> tarn_format::Result<ScanContext> {
+fn scan_context(
+    table: &IcebergTable,
+    plan: &ScanPlan,
+    readers: Arc<TableReaderFactory>,
+) -> tarn_format::Result<ScanContext> {
     let metadata = &table.table().metadata;
     let mapping = match metadata.properties.get(DEFAULT_NAME_MAPPING) {
         None => NameMapping::of_schema(table.iceberg_schema()),
@@ -149,6 +158,8 @@ fn scan_context(table: &IcebergTable, plan: &ScanPlan) -> tarn_format::Result<Sc
     };
     let columns = table.metadata_columns().to_vec();
     Ok(ScanContext {
+        readers,
+        deletes: DeleteLoader::new(table.table().io.clone(), table.caches()),
         schema: Arc::clone(table.iceberg_schema()),
         name_mapping: Arc::new(mapping),
         constants: ConstantColumns::new(Arc::clone(metadata), Arc::clone(table.iceberg_schema()), columns),

@@ -4,11 +4,9 @@
 //! ranges. What Iceberg adds is decided per file when it is opened: where it lies, its constants, and its
 //! columns by field id.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-use arrow::datatypes::Schema as ArrowSchema;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::config::ConfigOptions;
 use datafusion::datasource::listing::PartitionedFile;
@@ -23,21 +21,24 @@ use datafusion::physical_expr_common::sort_expr::PhysicalSortExpr;
 use datafusion::physical_plan::filter_pushdown::FilterPushdownPropagation;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion::physical_plan::{DisplayFormatType, SortOrderPushdownResult};
-use datafusion_datasource::morsel::{MorselPlanner, Morselizer};
+use datafusion_datasource::morsel::Morselizer;
 use object_store::ObjectStore;
 use tarn_format::scan::FileScanTask;
 use tarn_format::spec::name_mapping::NameMapping;
 use tarn_format::spec::schema::Schema;
-use tarn_format::spec::types::FieldId;
 
-use super::field_id_adapter::FieldIdAdapterFactory;
 use super::file_constants::ConstantColumns;
-use crate::arrow::schema::field_id;
-use crate::external;
+use super::file_opening::{FileOpening, IcebergMorselizer};
+use super::reader_factory::TableReaderFactory;
+use crate::deletes::DeleteLoader;
 
 /// What all files of a scan share.
 #[derive(Debug)]
 pub(crate) struct ScanContext {
+    /// Opens the table's files.
+    pub(crate) readers: Arc<TableReaderFactory>,
+    /// Loads what is deleted.
+    pub(crate) deletes: DeleteLoader,
     pub(crate) schema: Arc<Schema>,
     /// Ids of files without any: the mapping of the table, or that of its schema.
     pub(crate) name_mapping: Arc<NameMapping>,
@@ -105,12 +106,13 @@ impl FileSource for IcebergSource {
         let config = FileScanConfigBuilder::from(base_config.clone())
             .with_file_groups(Vec::new())
             .build();
-        Ok(Box::new(IcebergMorselizer {
-            source: self.clone(),
+        Ok(Box::new(IcebergMorselizer::new(FileOpening {
+            inner: Arc::clone(&self.inner),
+            context: Arc::clone(&self.context),
             object_store,
             config,
             partition,
-        }))
+        })))
     }
 
     fn table_schema(&self) -> &TableSchema {
@@ -186,58 +188,4 @@ impl FileSource for IcebergSource {
     fn reorder_files(&self, files: Vec<PartitionedFile>) -> Vec<PartitionedFile> {
         self.inner.reorder_files(files)
     }
-}
-
-/// Opens files one by one.
-struct IcebergMorselizer {
-    source: IcebergSource,
-    object_store: Arc<dyn ObjectStore>,
-    config: FileScanConfig,
-    partition: usize,
-}
-
-impl fmt::Debug for IcebergMorselizer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("IcebergMorselizer")
-            .field("partition", &self.partition)
-            .finish_non_exhaustive()
-    }
-}
-
-impl Morselizer for IcebergMorselizer {
-    fn plan_file(&self, mut file: PartitionedFile) -> Result<Box<dyn MorselPlanner>> {
-        let Some(iceberg) = file.extensions.get::<IcebergFile>() else {
-            return Err(DataFusionError::Internal(
-                "a file of an Iceberg scan has no task".to_string(),
-            ));
-        };
-        let context = &self.source.context;
-        let constants = context.constants.of(&iceberg.task);
-        let constants = constants.map_err(external)?;
-        // Sizes in manifests may be wrong: the last range of a file reaches to its true end, else rows would be lost.
-        if let Some(range) = &mut file.range
-            && range.end as u64 >= file.object_meta.size
-        {
-            range.end = i64::MAX;
-        }
-        let mut config = self.config.clone();
-        config.expr_adapter_factory = Some(Arc::new(FieldIdAdapterFactory {
-            schema: Arc::clone(&context.schema),
-            name_mapping: Arc::clone(&context.name_mapping),
-            constants: Arc::new(constants),
-            without_nan: Arc::new(without_nan(&iceberg.task, self.source.table_schema().table_schema())),
-        }));
-        let inner = &self.source.inner;
-        let morselizer = inner.create_morselizer(Arc::clone(&self.object_store), &config, self.partition)?;
-        morselizer.plan_file(file)
-    }
-}
-
-/// The floating-point columns in which the file holds no NaN.
-fn without_nan(task: &FileScanTask, schema: &ArrowSchema) -> HashSet<FieldId> {
-    let floating = schema.fields().iter().filter(|f| f.data_type().is_floating());
-    floating
-        .filter_map(|f| field_id(f))
-        .filter(|id| task.statistics(*id).and_then(|s| s.nan_count()) == Some(0))
-        .collect()
 }

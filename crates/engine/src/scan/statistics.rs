@@ -1,6 +1,7 @@
 //! Per-file statistics from manifests, for DataFusion's planner and for answers from metadata.
 //!
-//! Exact means that answers may be given from it (DESIGN §5): row counts without deletes; minimum and maximum of types
+//! Exact means that answers may be given from it (DESIGN §5): row counts without deletes, or with deletion vectors, whose
+//! cardinality is taken off; without any deletes minimum and maximum of types
 //! whose bounds are never truncated, of floats only where NaNs are counted and there are none.
 
 use std::sync::Arc;
@@ -19,14 +20,13 @@ use crate::arrow::value::to_scalar;
 
 /// The statistics of one file over the columns of the scan's schema.
 pub(crate) fn file_statistics(task: &FileScanTask, arrow: &ArrowSchemaRef, schema: &Schema) -> Arc<Statistics> {
-    let rows = usize::try_from(task.record_count()).unwrap_or(0);
-    let exact_rows = task.deletes().is_empty() && task.record_count() >= 0;
-    let num_rows = if exact_rows {
-        Precision::Exact(rows)
-    } else {
-        Precision::Inexact(rows)
+    let live = task.live_record_count().and_then(|rows| usize::try_from(rows).ok());
+    let num_rows = match live {
+        Some(rows) => Precision::Exact(rows),
+        None => Precision::Inexact(usize::try_from(task.record_count()).unwrap_or(0)),
     };
-    let column_statistics = columns(task, arrow, schema, exact_rows);
+    let exact = live.is_some() && task.deletes().is_empty();
+    let column_statistics = columns(task, arrow, schema, exact);
     let size = usize::try_from(task.file_size_in_bytes()).unwrap_or(0);
     Arc::new(Statistics {
         num_rows,

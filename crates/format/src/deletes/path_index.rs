@@ -63,10 +63,7 @@ impl PathIndex {
         };
         let spelling = move |d: &DeleteTask| spelling_of(d.referenced_data_file()?, path);
         let best = candidates.iter().filter_map(spelling).max();
-        let least = match best {
-            Some(Spelling::SamePath) | None => Spelling::SamePath,
-            Some(_) => Spelling::Unplaced,
-        };
+        let least = best.map_or(Spelling::SamePath, Spelling::farthest_beside);
         candidates
             .iter()
             .filter_map(move |d| spelling(d).filter(|s| *s >= least).map(|s| (s, d)))

@@ -108,6 +108,17 @@ pub enum Spelling {
     Exact,
 }
 
+impl Spelling {
+    /// The farthest spelling that still names the same file when this is the closest that was found: another host of the
+    /// same path only counts where nothing closer does.
+    pub fn farthest_beside(self) -> Spelling {
+        match self {
+            Spelling::SamePath => Spelling::SamePath,
+            _ => Spelling::Unplaced,
+        }
+    }
+}
+
 /// Whether two locations name one file, and how closely they are spelled; `None` when they name two.
 ///
 /// Equal strings do. Otherwise their paths must be equal, and

@@ -20,43 +20,54 @@ use tarn_format::spec::schema::SchemaRef;
 use tarn_format::spec::types::FieldId;
 use tarn_format::{Error, Result, ResultExt};
 
-use super::position_deletes::{FILE_PATH_ID, POS_ID, ROW_ID};
 use crate::arrow::schema::field_id;
 use crate::scan::adapt_array::adapt;
 use crate::scan::reader_factory::TableReaderFactory;
 
+/// Reserved ids of the columns of position delete files (spec, "Reserved Field IDs").
+pub(crate) const FILE_PATH_ID: FieldId = i32::MAX - 101;
+pub(crate) const POS_ID: FieldId = i32::MAX - 102;
+pub(crate) const ROW_ID: FieldId = i32::MAX - 103;
+
 /// Some deleted positions.
 #[derive(Debug)]
-pub(super) struct DeletedRows {
+pub(crate) struct DeletedRows {
     /// Locations of data files, without nulls.
-    pub(super) paths: ArrayRef,
+    pub(crate) paths: ArrayRef,
     /// Positions in them, without nulls.
-    pub(super) positions: ArrayRef,
+    pub(crate) positions: ArrayRef,
     /// The deleted rows, where they are asked for and stored.
-    pub(super) rows: Option<ArrayRef>,
+    pub(crate) rows: Option<ArrayRef>,
 }
 
 impl DeletedRows {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.positions.len()
     }
 }
 
 /// What is read besides paths and positions.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted {
-    /// The deleted rows, as this field; `None` when they are not asked for.
-    pub(super) row: Option<FieldRef>,
-    pub(super) batch_size: usize,
+pub(crate) struct Wanted {
+    /// The deleted rows; `None` when they are not asked for.
+    pub(crate) row: Option<WantedRow>,
+    pub(crate) batch_size: usize,
+}
+
+/// How deleted rows are given.
+#[derive(Debug, Clone)]
+pub(crate) struct WantedRow {
+    /// As this field.
+    pub(crate) field: FieldRef,
+    /// The schema that it is of.
+    pub(crate) schema: SchemaRef,
 }
 
 /// Opens delete files of a table.
-pub(super) struct DeleteFileReader {
-    pub(super) io: FileIo,
-    pub(super) footers: Arc<FileMetadataCache>,
-    /// The schema of deleted rows.
-    pub(super) schema: SchemaRef,
-    pub(super) metrics: ExecutionPlanMetricsSet,
+pub(crate) struct DeleteFileReader {
+    pub(crate) io: FileIo,
+    pub(crate) footers: Arc<FileMetadataCache>,
+    pub(crate) metrics: ExecutionPlanMetricsSet,
 }
 
 impl fmt::Debug for DeleteFileReader {
@@ -70,8 +81,8 @@ impl DeleteFileReader {
     ///
     /// # Errors
     /// Those of reading, naming the file; `Unsupported` for formats other than Parquet and Puffin.
-    pub(super) async fn open(
-        self: Arc<Self>,
+    pub(crate) async fn open(
+        &self,
         file: Arc<DataFile>,
         wanted: Wanted,
     ) -> Result<BoxStream<'static, EngineResult<DeletedRows>>> {
@@ -110,7 +121,7 @@ impl DeleteFileReader {
     }
 
     async fn parquet(
-        self: Arc<Self>,
+        &self,
         file: Arc<DataFile>,
         wanted: Wanted,
     ) -> Result<BoxStream<'static, EngineResult<DeletedRows>>> {
@@ -134,7 +145,7 @@ impl DeleteFileReader {
         let rows = batches.map(move |batch| {
             let named = |e: DataFusionError| e.context(format!("delete file {}", file.file_path));
             let batch = batch.map_err(|e| named(e.into()))?;
-            columns.rows(&batch, &wanted, &self.schema).map_err(named)
+            columns.rows(&batch, &wanted).map_err(named)
         });
         Ok(rows.boxed())
     }
@@ -156,7 +167,7 @@ struct StoredColumns {
 }
 
 impl StoredColumns {
-    fn find(stored: &ArrowSchemaRef, row: Option<&FieldRef>) -> Result<Self> {
+    fn find(stored: &ArrowSchemaRef, row: Option<&WantedRow>) -> Result<Self> {
         let find = |id: FieldId, name: &str| {
             let by_id = stored.fields().iter().position(|f| field_id(f) == Some(id));
             by_id.or_else(|| {
@@ -181,7 +192,7 @@ impl StoredColumns {
     }
 
     /// The rows of a batch that has the columns of [`Self::indexes`], without those that name no file or position.
-    fn rows(&self, batch: &RecordBatch, wanted: &Wanted, schema: &SchemaRef) -> EngineResult<DeletedRows> {
+    fn rows(&self, batch: &RecordBatch, wanted: &Wanted) -> EngineResult<DeletedRows> {
         // A batch keeps the order of the file.
         let place = |index: usize| self.indexes().filter(|other| *other < index).count();
         let (path, pos) = (place(self.path), place(self.pos));
@@ -195,9 +206,10 @@ impl StoredColumns {
             &filtered
         };
         let row = match (self.row, &wanted.row) {
-            (Some(index), Some(field)) => {
+            (Some(index), Some(row)) => {
                 let at = place(index);
-                Some(adapt(batch.column(at), batch.schema_ref().field(at), field, schema)?)
+                let stored = batch.schema_ref().field(at);
+                Some(adapt(batch.column(at), stored, &row.field, &row.schema)?)
             }
             _ => None,
         };

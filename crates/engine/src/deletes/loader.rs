@@ -1,0 +1,122 @@
+//! Loads the deletes of data files.
+
+use std::fmt;
+use std::sync::Arc;
+
+use datafusion::execution::cache::cache_manager::FileMetadataCache;
+use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use tarn_format::deletes::deletion_vector::DeletionVector;
+use tarn_format::deletes::{DeleteKind, DeleteTask};
+use tarn_format::io::FileIo;
+use tarn_format::scan::FileScanTask;
+use tarn_format::{Error, Result, ResultExt};
+
+use super::cache::{DeleteCache, DeleteKey, Loaded, vector_size_bytes};
+use super::file_positions::FilePositions;
+use super::position_reader::{DeleteFileReader, Wanted};
+use crate::caches::Caches;
+
+/// Rows that are read at a time.
+const BATCH_ROWS: usize = 8192;
+
+/// Loads deletes of a table's data files. Cheap to clone.
+#[derive(Clone)]
+pub struct DeleteLoader {
+    io: FileIo,
+    footers: Arc<FileMetadataCache>,
+    cache: DeleteCache,
+}
+
+impl fmt::Debug for DeleteLoader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeleteLoader")
+            .field("cache", &self.cache)
+            .finish_non_exhaustive()
+    }
+}
+
+impl DeleteLoader {
+    /// A loader of files that `io` reaches.
+    pub fn new(io: FileIo, caches: &Caches) -> Self {
+        DeleteLoader {
+            io,
+            footers: Arc::clone(&caches.footers),
+            cache: caches.deletes.clone(),
+        }
+    }
+
+    /// The positions of a data file that its deletion vector or position deletes delete; `None` when it has none of them.
+    /// Positions may lie beyond the file's last row. Equality deletes don't count here.
+    ///
+    /// # Errors
+    /// Those of reading a delete file, naming it; `Corrupt` when a deletion vector is not what its manifest says;
+    /// `Unsupported` for formats of delete files that are not read yet; `ResourcesExhausted` when deletes don't fit into
+    /// the budget of [`Caches::deletes`].
+    pub async fn deleted_positions(&self, task: &FileScanTask) -> Result<Option<Arc<DeletionVector>>> {
+        let mut found: Option<Arc<DeletionVector>> = None;
+        let mut add = |vector: Arc<DeletionVector>| match &mut found {
+            None => found = Some(vector),
+            Some(found) => Arc::make_mut(found).union_with(&vector),
+        };
+        for delete in task.deletes().iter() {
+            match delete.kind() {
+                DeleteKind::Equality => {}
+                DeleteKind::DeletionVector => {
+                    let vector = self.vector(delete).await;
+                    add(vector.context("data file", task.path())?);
+                }
+                DeleteKind::Position => {
+                    let file = self.file(delete).await.context("data file", task.path())?;
+                    // A file without a row of this data file deletes nothing, but is one of its deletes.
+                    let mut positions = DeletionVector::new();
+                    file.of(task.path()).for_each(|vector| positions.union_with(vector));
+                    add(Arc::new(positions));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    async fn vector(&self, delete: &DeleteTask) -> Result<Arc<DeletionVector>> {
+        let (offset, length) = delete.blob().unwrap_or_default();
+        let key = DeleteKey::Vector(self.io.object_id(delete.path())?, offset, length);
+        let load = async {
+            self.cache.check(usize::try_from(length).unwrap_or(usize::MAX))?;
+            let vector = DeletionVector::read(&self.io, &delete.data_file()).await?;
+            self.cache.check(vector_size_bytes(&vector))?;
+            Ok(Loaded::Vector(Arc::new(vector)))
+        };
+        match self.cache.get(key, load).await? {
+            Loaded::Vector(vector) => Ok(vector),
+            Loaded::Positions(_) => Err(misplaced(delete)),
+        }
+    }
+
+    async fn file(&self, delete: &DeleteTask) -> Result<Arc<FilePositions>> {
+        let key = DeleteKey::Positions(self.io.object_id(delete.path())?);
+        let load = async {
+            let reader = DeleteFileReader {
+                io: self.io.clone(),
+                footers: Arc::clone(&self.footers),
+                metrics: ExecutionPlanMetricsSet::new(),
+            };
+            let wanted = Wanted {
+                row: None,
+                batch_size: BATCH_ROWS,
+            };
+            let rows = reader.open(Arc::new(delete.data_file()), wanted).await?;
+            let positions = FilePositions::read(rows, &self.cache).await;
+            Ok(Loaded::Positions(Arc::new(
+                positions.context("delete file", delete.path())?,
+            )))
+        };
+        match self.cache.get(key, load).await? {
+            Loaded::Positions(positions) => Ok(positions),
+            Loaded::Vector(_) => Err(misplaced(delete)),
+        }
+    }
+}
+
+fn misplaced(delete: &DeleteTask) -> Error {
+    Error::corrupt("the cache of deletes holds something else").with_context("delete file", delete.path())
+}

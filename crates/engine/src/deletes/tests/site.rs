@@ -1,0 +1,287 @@
+//! A table in a catalog in memory whose data and delete files are made one by one.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, Field, Schema as ArrowSchema};
+use arrow::util::display::array_value_to_string;
+use bytes::Bytes;
+use datafusion::error::Result as EngineResult;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use parquet::arrow::ArrowWriter;
+use parquet::file::properties::WriterProperties;
+use tarn_catalogs::load_catalog_with_io;
+use tarn_format::catalog::{Catalog, Namespace, Table, TableCreation, TableIdent};
+use tarn_format::commit::append::fast_append;
+use tarn_format::commit::row_delta::RowDelta;
+use tarn_format::commit::{Change, CommitOptions, Transaction, commit};
+use tarn_format::deletes::deletion_vector_writer::DeletionVectorWriter;
+use tarn_format::io::FileIo;
+use tarn_format::io::fault::FaultStore;
+use tarn_format::manifest::data_file::{DataContent, DataFile, FileFormat, PartitionTuple};
+use tarn_format::scan::snapshots::SnapshotSelector;
+use tarn_format::spec::partition::{PartitionField, PartitionSpec};
+use tarn_format::spec::schema::Schema;
+use tarn_format::spec::snapshot::Properties;
+use tarn_format::spec::sort::SortOrder;
+use tarn_format::spec::table_metadata::FormatVersion;
+use tarn_format::spec::types::{FieldId, NestedField, PrimitiveType, StructType};
+use tarn_format::spec::value::Value;
+use tarn_format::transform::Transform;
+use tarn_format::update::TableUpdate;
+
+use crate::arrow::schema::{FIELD_ID_KEY, schema_to_arrow};
+use crate::deletes::DeleteCache;
+use crate::scan::{MetadataColumn, ReadOptions};
+use crate::{Caches, IcebergTable};
+
+/// Rows of a row group in data files: few, so that files have several.
+pub(super) const ROWS_PER_GROUP: usize = 4;
+
+/// The table and what reads it.
+pub(super) struct Site {
+    pub(super) catalog: Arc<dyn Catalog>,
+    pub(super) ident: TableIdent,
+    pub(super) caches: Caches,
+}
+
+/// Columns `id` (1, long) and `data` (2, string), both optional.
+pub(super) fn id_and_data() -> Vec<NestedField> {
+    vec![
+        NestedField::optional(1, "id", PrimitiveType::Long),
+        NestedField::optional(2, "data", PrimitiveType::String),
+    ]
+}
+
+/// Partitioned by the value of a column.
+pub(super) fn by(source_id: FieldId) -> PartitionSpec {
+    let mut spec = PartitionSpec::unpartitioned();
+    spec.fields.push(PartitionField {
+        source_ids: vec![source_id],
+        field_id: 0,
+        name: "p".to_string(),
+        transform: Transform::Identity,
+        extra: Default::default(),
+    });
+    spec
+}
+
+impl Site {
+    pub(super) async fn new(version: FormatVersion) -> Self {
+        Self::with(version, id_and_data(), PartitionSpec::unpartitioned()).await
+    }
+
+    pub(super) async fn with(version: FormatVersion, columns: Vec<NestedField>, spec: PartitionSpec) -> Self {
+        let store = FaultStore::memory();
+        let properties: BTreeMap<String, String> = [("type", "memory"), ("warehouse", "s3://bucket/wh")]
+            .map(|(k, v)| (k.to_string(), v.to_string()))
+            .into();
+        let catalog = load_catalog_with_io("lake", &properties, store.file_io()).unwrap();
+        let namespace = Namespace::new(["db"]);
+        catalog.create_namespace(&namespace, Properties::new()).await.unwrap();
+        let ident = TableIdent::new(namespace, "t");
+        let creation = TableCreation {
+            schema: Schema::new(0, StructType::new(columns), vec![]).unwrap(),
+            partition_spec: Some(spec),
+            sort_order: Some(SortOrder::unsorted()),
+            location: None,
+            properties: Properties::new(),
+            format_version: version,
+        };
+        catalog.create_table(&ident, creation).await.unwrap();
+        Site {
+            catalog,
+            ident,
+            caches: Caches::default(),
+        }
+    }
+
+    pub(super) async fn table(&self) -> Table {
+        self.catalog.load_table(&self.ident).await.unwrap()
+    }
+
+    pub(super) async fn io(&self) -> FileIo {
+        self.table().await.io
+    }
+
+    pub(super) async fn commit(&self, change: Change) {
+        let options = CommitOptions::default();
+        commit(self.catalog.as_ref(), &self.table().await, change, &options)
+            .await
+            .unwrap();
+    }
+
+    pub(super) async fn append(&self, files: &[&Arc<DataFile>]) {
+        self.commit(fast_append(files.iter().map(|f| Arc::clone(f)))).await;
+    }
+
+    pub(super) async fn delete(&self, files: impl IntoIterator<Item = DataFile>) {
+        let delta = RowDelta::new();
+        let delta = files.into_iter().fold(delta, |delta, f| delta.add_deletes(Arc::new(f)));
+        self.commit(delta.build()).await;
+    }
+
+    pub(super) async fn upgrade(&self, version: FormatVersion) {
+        let upgrade =
+            Transaction::of(&self.table().await).update(move |_| Ok(vec![TableUpdate::UpgradeFormatVersion(version)]));
+        upgrade
+            .commit(self.catalog.as_ref(), &CommitOptions::default())
+            .await
+            .unwrap();
+    }
+
+    pub(super) fn location(&self, name: &str) -> String {
+        format!("s3://bucket/wh/db/t/data/{name}")
+    }
+
+    /// A file of these columns in a Parquet file of its own, of content `content`; not committed.
+    pub(super) async fn file(&self, name: &str, content: DataContent, batch: &RecordBatch) -> DataFile {
+        let properties = WriterProperties::builder().set_max_row_group_row_count(Some(ROWS_PER_GROUP));
+        let mut bytes = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties.build())).unwrap();
+        writer.write(batch).unwrap();
+        let footer = writer.close().unwrap();
+        let location = self.location(name);
+        let mut file = DataFile::new(content, &location, FileFormat::Parquet);
+        file.record_count = batch.num_rows() as i64;
+        file.file_size_in_bytes = bytes.len() as i64;
+        let offset = |group: &parquet::file::metadata::RowGroupMetaData| group.column(0).byte_range().0 as i64;
+        file.split_offsets = footer.row_groups().iter().map(offset).collect();
+        self.io().await.write(&location, Bytes::from(bytes)).await.unwrap();
+        file
+    }
+
+    /// A data file of the table's columns, committed by the caller.
+    pub(super) async fn data(&self, name: &str, columns: Vec<ArrayRef>) -> Arc<DataFile> {
+        let schema = schema_to_arrow(self.table().await.metadata.current_schema());
+        let batch = RecordBatch::try_new(schema, columns).unwrap();
+        Arc::new(self.file(name, DataContent::Data, &batch).await)
+    }
+
+    /// A data file of `id` and `data`.
+    pub(super) async fn rows(&self, name: &str, rows: &[(Option<i64>, Option<&str>)]) -> Arc<DataFile> {
+        let ids = Int64Array::from_iter(rows.iter().map(|r| r.0));
+        let data = arrow::array::StringViewArray::from_iter(rows.iter().map(|r| r.1));
+        self.data(name, vec![Arc::new(ids), Arc::new(data)]).await
+    }
+
+    /// A data file of as many rows, with ids from `first` on.
+    pub(super) async fn numbered(&self, name: &str, first: i64, rows: i64) -> Arc<DataFile> {
+        let rows: Vec<_> = (first..first + rows).map(|id| (Some(id), Some("x"))).collect();
+        self.rows(name, &rows).await
+    }
+
+    /// A file of position deletes.
+    pub(super) async fn positions(&self, name: &str, rows: &[(Option<&str>, i64)]) -> DataFile {
+        let field = |name: &str, id: FieldId, data_type: DataType| {
+            let id = HashMap::from([(FIELD_ID_KEY.to_string(), id.to_string())]);
+            Field::new(name, data_type, true).with_metadata(id)
+        };
+        let schema = ArrowSchema::new(vec![
+            field("file_path", 2_147_483_546, DataType::Utf8),
+            field("pos", 2_147_483_545, DataType::Int64),
+        ]);
+        let columns: Vec<ArrayRef> = vec![
+            Arc::new(StringArray::from_iter(rows.iter().map(|r| r.0))),
+            Arc::new(Int64Array::from_iter_values(rows.iter().map(|r| r.1))),
+        ];
+        let batch = RecordBatch::try_new(Arc::new(schema), columns).unwrap();
+        self.file(name, DataContent::PositionDeletes, &batch).await
+    }
+
+    /// Position deletes of one data file, by its own spelling of its path.
+    pub(super) async fn positions_of(&self, name: &str, file: &DataFile, positions: &[i64]) -> DataFile {
+        let rows: Vec<_> = positions.iter().map(|p| (Some(file.file_path.as_ref()), *p)).collect();
+        let mut deletes = self.positions(name, &rows).await;
+        deletes.spec_id = file.spec_id;
+        deletes.partition = file.partition.clone();
+        deletes
+    }
+
+    /// A deletion vector.
+    pub(super) async fn vector_of(&self, name: &str, file: &DataFile, positions: &[u64]) -> DataFile {
+        let mut writer = DeletionVectorWriter::new(&self.io().await, self.location(name));
+        for position in positions {
+            writer.vector_of(file).insert(*position).unwrap();
+        }
+        writer.finish().await.unwrap().added.remove(0)
+    }
+
+    /// The table in its current state, with these metadata columns.
+    pub(super) async fn reading(&self, columns: &[MetadataColumn], read: ReadOptions) -> IcebergTable {
+        let table = IcebergTable::new(self.table().await, SnapshotSelector::Current, self.caches.clone()).unwrap();
+        table.with_metadata_columns(columns).with_read_options(read).unwrap()
+    }
+
+    /// Runs a query over table `t`, which has these metadata columns; one line per row.
+    pub(super) async fn try_query(
+        &self,
+        sql: &str,
+        columns: &[MetadataColumn],
+        read: ReadOptions,
+    ) -> EngineResult<Vec<String>> {
+        let config = SessionConfig::new()
+            .with_target_partitions(3)
+            .with_repartition_file_min_size(1)
+            .with_batch_size(3);
+        let context = SessionContext::new_with_config(config);
+        context.register_table("t", Arc::new(self.reading(columns, read).await))?;
+        let batches = context.sql(sql).await?.collect().await?;
+        Ok(batches.iter().flat_map(lines).collect())
+    }
+
+    pub(super) async fn query_with(&self, sql: &str, columns: &[MetadataColumn]) -> Vec<String> {
+        self.try_query(sql, columns, ReadOptions::default()).await.unwrap()
+    }
+
+    pub(super) async fn query(&self, sql: &str) -> Vec<String> {
+        self.query_with(sql, &[]).await
+    }
+
+    /// All ids, ascending.
+    pub(super) async fn ids(&self) -> Vec<String> {
+        self.query("SELECT id FROM t ORDER BY id").await
+    }
+
+    pub(super) async fn error(&self, sql: &str) -> tarn_format::Error {
+        let failed = self.try_query(sql, &[], ReadOptions::default()).await;
+        crate::format_error(failed.unwrap_err())
+    }
+
+    /// The plan of a query.
+    pub(super) async fn plan(&self, sql: &str) -> String {
+        self.query(&format!("EXPLAIN {sql}")).await.join("\n")
+    }
+
+    /// Forgets what was loaded, and keeps at most so much from now on.
+    pub(super) fn budget(&mut self, bytes: u64) {
+        self.caches.deletes = DeleteCache::new(bytes);
+    }
+}
+
+/// The partition of one string.
+pub(super) fn partition(value: &str) -> PartitionTuple {
+    PartitionTuple(vec![Some(Value::string(value))])
+}
+
+fn lines(batch: &RecordBatch) -> Vec<String> {
+    let cell = |column: &ArrayRef, row: usize| match column.is_null(row) {
+        true => "NULL".to_string(),
+        false => array_value_to_string(column, row).unwrap(),
+    };
+    let line = |row| {
+        batch
+            .columns()
+            .iter()
+            .map(|c| cell(c, row))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    (0..batch.num_rows()).map(line).collect()
+}
+
+/// Numbers as a query shows them.
+pub(super) fn shown(ids: impl IntoIterator<Item = i64>) -> Vec<String> {
+    ids.into_iter().map(|id| id.to_string()).collect()
+}
