@@ -100,6 +100,10 @@ impl Dialect for TarnDialect {
         true
     }
 
+    fn supports_from_first_select(&self) -> bool {
+        true
+    }
+
     fn supports_order_by_all(&self) -> bool {
         true
     }

@@ -326,4 +326,6 @@ mod progress;
 #[cfg(test)]
 mod query_tests;
 #[cfg(test)]
+mod spark_tests;
+#[cfg(test)]
 pub(crate) mod tests;

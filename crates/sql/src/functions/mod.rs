@@ -1,14 +1,22 @@
 //! Functions: DataFusion's, Spark's over them, and Iceberg's own.
 
 mod average;
+mod casts;
+mod date_format;
+mod date_pattern;
+mod decimal_arithmetic;
 mod elements;
 mod maps;
+mod nested_cast;
+mod nested_text;
+mod numbers;
+pub(crate) mod text_to_time;
 mod timestamp_text;
 mod transform_arguments;
 mod transforms;
+mod type_name;
+mod unary;
 mod version;
-
-pub(crate) use timestamp_text::timestamps_as_text;
 
 use std::sync::Arc;
 
@@ -16,6 +24,16 @@ use datafusion::execution::SessionStateBuilder;
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Expr, ScalarUDF};
 use datafusion_spark::SessionStateBuilderSpark;
+
+pub(crate) use self::casts::{
+    cast_array, float_text, float_to_whole, local_time, nested_cast, nested_text, text_to_date, text_to_double,
+    text_to_timestamp, text_to_whole, timestamp_text,
+};
+use self::date_format::{PatternFunction, PatternUse};
+pub(crate) use self::decimal_arithmetic::DecimalOp;
+pub(crate) use self::nested_cast::has_same_shape;
+pub(crate) use self::timestamp_text::timestamps_as_text;
+pub(crate) use self::type_name::type_name;
 
 /// Functions of the `system` namespace of every catalog.
 pub(crate) const SYSTEM_FUNCTIONS: [&str; 7] = [
@@ -35,21 +53,24 @@ pub fn register(builder: SessionStateBuilder) -> SessionStateBuilder {
     let functions = builder.scalar_functions().get_or_insert_with(Vec::new);
     functions.extend(transforms::functions());
     functions.push(Arc::new(ScalarUDF::from(version::IcebergVersion::new())));
-    functions.push(Arc::new(ScalarUDF::from(timestamp_text::TimestampText::new())));
+    functions.push(unary::function(timestamp_text::TimestampText));
+    functions.push(unary::function(type_name::TypeOf));
+    functions.push(Arc::new(ScalarUDF::from(PatternFunction::new(PatternUse::Format))));
+    functions.push(Arc::new(ScalarUDF::from(PatternFunction::new(PatternUse::Parse))));
     functions.push(maps::map_of());
     let aggregates = builder.aggregate_functions().get_or_insert_with(Vec::new);
     aggregates.push(average::average());
     builder
 }
 
-/// A timestamp as Spark writes it: `2024-01-31 12:00:00.5`.
-pub(crate) fn timestamp_text(timestamp: Expr) -> Expr {
-    let function = Arc::new(ScalarUDF::from(timestamp_text::TimestampText::new()));
-    Expr::ScalarFunction(ScalarFunction::new_udf(function, vec![timestamp]))
-}
-
 /// The field of this name of each struct in an array.
 pub(crate) fn field_of_elements(array: Expr, field: &str) -> Expr {
     let function = Arc::new(ScalarUDF::from(elements::FieldOfElements::new(field)));
     Expr::ScalarFunction(ScalarFunction::new_udf(function, vec![array]))
+}
+
+/// Arithmetic of two decimals.
+pub(crate) fn decimal_arithmetic(op: DecimalOp, left: Expr, right: Expr) -> Expr {
+    let function = Arc::new(ScalarUDF::from(decimal_arithmetic::DecimalArithmetic::new(op)));
+    Expr::ScalarFunction(ScalarFunction::new_udf(function, vec![left, right]))
 }

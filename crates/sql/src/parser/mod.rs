@@ -3,6 +3,8 @@
 //! Queries and expressions are sqlparser's. Everything that Spark and Iceberg add, or that sqlparser would read and
 //! DataFusion would then ignore, has a grammar of its own here.
 
+mod array_forms;
+mod cast_types;
 mod create_table;
 mod cursor;
 mod hints;
@@ -16,6 +18,7 @@ mod types;
 use sqlparser::tokenizer::Token;
 use tarn_format::{Error, Result};
 
+pub(crate) use self::cast_types::marked_type;
 use self::cursor::Cursor;
 use self::namespaces::NAMESPACE;
 use self::tokens::StatementTokens;

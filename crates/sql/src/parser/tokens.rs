@@ -5,6 +5,8 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Word};
 use tarn_format::{Error, Result};
 
+use super::array_forms;
+use super::cast_types::mark_nested_types;
 use super::hints::{self, Hint};
 use crate::dialect::TarnDialect;
 use crate::script::{Position, shifted};
@@ -38,7 +40,7 @@ pub(crate) fn statements(sql: &str, dialect: &TarnDialect, position: Position) -
     let statement = |tokens: Vec<TokenWithSpan>| {
         Ok(StatementTokens {
             hints: hints::find(dialect, &tokens)?,
-            tokens: versions(suffixes(tokens))?,
+            tokens: versions(suffixes(array_forms::rewrite(mark_nested_types(tokens))))?,
         })
     };
     statements.into_iter().map(statement).collect()
@@ -77,8 +79,18 @@ fn word(value: &str, keyword: Keyword) -> Token {
 }
 
 fn suffixes(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
-    let mut out = Vec::with_capacity(tokens.len());
-    for token in tokens {
+    let mut out: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len());
+    let mut rest = tokens.into_iter().peekable();
+    while let Some(mut token) = rest.next() {
+        // The tokenizer ends `1e3D` after the exponent.
+        if let Token::Number(number, false) = &token.token
+            && number.contains(['e', 'E'])
+            && let Some(Token::Word(suffix)) = rest.peek().map(|t| &t.token)
+            && suffixed(&word(&format!("{number}{}", suffix.value), Keyword::NoKeyword)).is_some()
+        {
+            token.token = word(&format!("{number}{}", suffix.value), Keyword::NoKeyword);
+            rest.next();
+        }
         match suffixed(&token.token) {
             Some((digits, type_tokens)) => {
                 let cast = [word("CAST", Keyword::CAST), Token::LParen];
@@ -104,8 +116,7 @@ fn suffixed(token: &Token) -> Option<(String, Vec<Token>)> {
         return None;
     }
     let upper = text.to_ascii_uppercase();
-    let suffix_at = upper.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
-    let (digits, suffix) = upper.split_at(suffix_at);
+    let (digits, suffix) = upper.split_at(end_of_number(&upper));
     let simple = |name: &str, keyword| vec![word(name, keyword)];
     let type_tokens = match suffix {
         "L" => simple("BIGINT", Keyword::BIGINT),
@@ -130,6 +141,24 @@ fn suffixed(token: &Token) -> Option<(String, Vec<Token>)> {
     digits
         .starts_with(|c: char| c.is_ascii_digit() || c == '.')
         .then(|| (digits.to_string(), type_tokens))
+}
+
+/// Where a number ends: after digits and a point, and after an exponent that has digits.
+fn end_of_number(text: &str) -> usize {
+    let digits = |from: usize| {
+        let rest = text.get(from..).unwrap_or_default();
+        from + rest
+            .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+            .unwrap_or(rest.len())
+    };
+    let end = digits(0);
+    let rest = text.get(end..).unwrap_or_default();
+    if !rest.starts_with('E') {
+        return end;
+    }
+    let signed = end + 1 + usize::from(rest[1..].starts_with(['+', '-']));
+    let after = digits(signed);
+    if after > signed { after } else { end }
 }
 
 /// `[FOR] VERSION | SYSTEM_VERSION AS OF x` becomes `TIMESTAMP AS OF __version_as_of(x)`, and

@@ -1,11 +1,14 @@
-//! CAST as Spark does it without ANSI mode: text that is no value of the type gives NULL, and whole numbers that are too
-//! large wrap around.
+//! CAST as Spark does it without ANSI mode: text that is no value of the type gives NULL, numbers that are too large
+//! wrap around or stop at the largest, and nested values are cast part by part.
 
 use datafusion::arrow::datatypes::{DataType, TimeUnit};
-use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::common::{DFSchema, ScalarValue, plan_err};
 use datafusion::error::Result;
 use datafusion::functions::string::expr_fn::btrim;
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, Operator, TryCast, lit};
+
+use super::coercion::{is_binary, is_decimal, is_nested, is_text};
+use crate::functions;
 
 /// What a value that does not fit becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,34 +28,84 @@ pub(crate) fn cast(expr: Expr, target: &DataType, on_bad_input: OnBadInput, sche
     if source == *target {
         return Ok(expr);
     }
-    if let Some(expr) = numbers_and_times(&expr, &source, target) {
-        return Ok(expr);
+    if source.is_null() {
+        return Ok(as_type(expr, target));
+    }
+    if is_nested(&source) {
+        return from_nested(expr, &source, target);
     }
     if is_text(&source) {
         return Ok(from_text(expr, target));
     }
-    if is_text(target) && matches!(source, DataType::Timestamp(..)) {
-        return Ok(crate::functions::timestamp_text(expr));
+    if is_text(target) {
+        return Ok(to_text(expr, &source, target));
     }
-    if on_bad_input == OnBadInput::Spark
-        && let Some(bits) = narrowing(&source, target)
-    {
-        return Ok(wrap_around(expr, bits, target));
+    if let Some(expr) = numbers_and_times(&expr, &source, target) {
+        return Ok(expr);
+    }
+    if *target == DataType::Boolean && source.is_numeric() {
+        let zero = Expr::Literal(ScalarValue::new_zero(&source)?, None);
+        return Ok(op(expr, Operator::NotEq, zero));
+    }
+    if source == DataType::Boolean && is_decimal(target) {
+        return Ok(as_type(as_type(expr, &DataType::Int32), target));
+    }
+    if on_bad_input == OnBadInput::Spark && target.is_signed_integer() {
+        if source.is_floating() {
+            return Ok(functions::float_to_whole(expr, target));
+        }
+        if is_decimal(&source) {
+            let whole = Expr::TryCast(TryCast::new(Box::new(expr), DataType::Int64));
+            return Ok(match bits(target) {
+                Some(bits) if bits < 64 => wrap_around(whole, bits, target),
+                _ => whole,
+            });
+        }
+        if let Some(bits) = narrowing(&source, target) {
+            return Ok(wrap_around(expr, bits, target));
+        }
     }
     if widens(&source, target) {
-        return Ok(Expr::Cast(Cast::new(Box::new(expr), target.clone())));
+        return Ok(as_type(expr, target));
     }
     Ok(Expr::TryCast(TryCast::new(Box::new(expr), target.clone())))
 }
 
-fn is_text(t: &DataType) -> bool {
-    matches!(t, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+fn from_nested(expr: Expr, source: &DataType, target: &DataType) -> Result<Expr> {
+    if is_text(target) {
+        return Ok(functions::nested_text(expr));
+    }
+    if !functions::has_same_shape(source, target) {
+        return plan_err!(
+            "'{expr}' of type {} cannot be cast to {}",
+            functions::type_name(source),
+            functions::type_name(target)
+        );
+    }
+    Ok(functions::nested_cast(expr, target))
+}
+
+fn to_text(expr: Expr, source: &DataType, target: &DataType) -> Expr {
+    match source {
+        DataType::Timestamp(..) => functions::timestamp_text(expr),
+        DataType::Float32 | DataType::Float64 => functions::float_text(expr),
+        source if is_binary(source) => Expr::TryCast(TryCast::new(Box::new(expr), target.clone())),
+        _ => as_type(expr, target),
+    }
 }
 
 fn from_text(expr: Expr, target: &DataType) -> Expr {
-    let keeps_space = is_text(target) || matches!(target, DataType::Binary | DataType::BinaryView | DataType::Null);
+    let keeps_space = is_text(target) || is_binary(target) || target.is_null();
     if keeps_space {
-        return Expr::Cast(Cast::new(Box::new(expr), target.clone()));
+        return as_type(expr, target);
+    }
+    match target {
+        DataType::Date32 => return functions::text_to_date(expr),
+        DataType::Timestamp(TimeUnit::Microsecond, zone) => return functions::text_to_timestamp(expr, zone.as_ref()),
+        DataType::Float64 => return functions::text_to_double(expr),
+        DataType::Float32 => return as_type(functions::text_to_double(expr), target),
+        target if target.is_signed_integer() => return functions::text_to_whole(expr, target),
+        _ => {}
     }
     let trimmed = match expr {
         Expr::Literal(ScalarValue::Utf8(Some(text)), metadata) => {
@@ -60,24 +113,16 @@ fn from_text(expr: Expr, target: &DataType) -> Expr {
         }
         expr => btrim(vec![expr]),
     };
-    if target.is_integer() {
-        // '1.5' is 1, as Spark cuts the fraction off.
-        let whole = Expr::TryCast(TryCast::new(Box::new(trimmed.clone()), target.clone()));
-        if let Expr::Literal(ScalarValue::Utf8(Some(text)), _) = &trimmed
-            && let Some((head, fraction)) = text.split_once('.')
-            && fraction.bytes().all(|b| b.is_ascii_digit())
-        {
-            return Expr::TryCast(TryCast::new(Box::new(lit(head)), target.clone()));
-        }
-        return whole;
-    }
     Expr::TryCast(TryCast::new(Box::new(trimmed), target.clone()))
 }
 
-/// Seconds since epoch on one side, a timestamp on the other.
+/// Seconds since epoch on one side, a timestamp on the other; and times without a zone of those with one.
 fn numbers_and_times(expr: &Expr, source: &DataType, target: &DataType) -> Option<Expr> {
     let micros = DataType::Timestamp(TimeUnit::Microsecond, None);
     match (source, target) {
+        (DataType::Timestamp(_, Some(_)), DataType::Timestamp(_, None)) => {
+            Some(as_type(functions::local_time(expr.clone()), target))
+        }
         (DataType::Timestamp(..), target) if target.is_integer() => {
             let instant = as_type(expr.clone(), &with_zone_of(source, &micros));
             let micros = as_type(instant, &DataType::Int64);
@@ -90,10 +135,25 @@ fn numbers_and_times(expr: &Expr, source: &DataType, target: &DataType) -> Optio
         }
         (source, DataType::Timestamp(..)) if source.is_integer() => {
             let micros_number = op(as_type(expr.clone(), &DataType::Int64), Operator::Multiply, lit(MICROS));
-            Some(as_type(micros_number, target))
+            Some(as_instant(micros_number, target))
+        }
+        (source, DataType::Timestamp(..)) if source.is_floating() || is_decimal(source) => {
+            let seconds = as_type(expr.clone(), &DataType::Float64);
+            let micros_number = op(seconds, Operator::Multiply, lit(MICROS as f64));
+            let whole = Expr::TryCast(TryCast::new(Box::new(micros_number), DataType::Int64));
+            Some(as_instant(whole, target))
         }
         _ => None,
     }
+}
+
+/// Microseconds since epoch as a timestamp: an instant, whatever the zone.
+fn as_instant(micros: Expr, target: &DataType) -> Expr {
+    let DataType::Timestamp(_, Some(_)) = target else {
+        return as_type(micros, target);
+    };
+    let utc = DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()));
+    as_type(as_type(micros, &utc), target)
 }
 
 fn with_zone_of(source: &DataType, target: &DataType) -> DataType {
@@ -137,7 +197,7 @@ fn widens(source: &DataType, target: &DataType) -> bool {
     match (bits(source), bits(target)) {
         (Some(from), Some(to)) => from <= to,
         (Some(_), None) => target.is_floating(),
-        _ => source.is_null(),
+        _ => false,
     }
 }
 

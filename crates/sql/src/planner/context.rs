@@ -20,6 +20,7 @@ use sqlparser::ast::TableFactor;
 use super::PlanContext;
 use super::expressions::SparkExpressions;
 use super::relations::marker_index;
+use super::set_types::DerivedSets;
 use super::types::SparkTypes;
 use crate::ast::Name;
 
@@ -36,7 +37,7 @@ impl<'a> QueryContext<'a> {
         let own: Arc<dyn ExprPlanner> = Arc::new(SparkExpressions::new(&ctx.settings));
         QueryContext {
             state: &ctx.state,
-            relation_planners: vec![Arc::new(LoadedRelations(relations))],
+            relation_planners: vec![Arc::new(LoadedRelations(relations)), Arc::new(DerivedSets)],
             expr_planners: std::iter::once(own)
                 .chain(ctx.state.expr_planners().iter().cloned())
                 .collect(),

@@ -1,10 +1,12 @@
 //! From a query's syntax tree to a plan: relations are loaded, names resolved, and DataFusion's planner does the rest.
 
 pub(crate) mod casts;
+pub(crate) mod coercion;
 mod context;
 mod expressions;
 mod relations;
 mod resolve;
+mod set_types;
 mod types;
 
 #[cfg(test)]
@@ -173,7 +175,8 @@ pub async fn plan_query(ctx: &PlanContext, mut query: Query) -> Result<LogicalPl
     let context = QueryContext::new(ctx, resolver.into_providers());
     let planner = SqlToRel::new_with_options(&context, parser_options());
     let statement = sqlparser::ast::Statement::Query(Box::new(query));
-    let plan = planner.sql_statement_to_plan(statement).map_err(from_engine)?;
+    let plan = planner.sql_statement_to_plan(statement);
+    let plan = plan.and_then(set_types::unify).map_err(from_engine)?;
     with_visible_names(plan, &output)
 }
 

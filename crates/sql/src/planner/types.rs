@@ -4,9 +4,14 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, TimeUnit};
 use datafusion::common::plan_err;
-use datafusion::error::Result;
+use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::planner::TypePlanner;
-use sqlparser::ast::{ArrayElemTypeDef, DataType as SqlType, ExactNumberInfo, TimezoneInfo};
+use sqlparser::ast::{ArrayElemTypeDef, DataType as SqlType, ExactNumberInfo, ObjectNamePart, TimezoneInfo};
+use tarn_engine::arrow::schema::type_to_arrow;
+use tarn_format::spec::types::{PrimitiveType, Type};
+
+use crate::ast;
+use crate::parser::marked_type;
 
 /// Deepest nesting of a type.
 const MAX_DEPTH: usize = 64;
@@ -57,7 +62,13 @@ impl SparkTypes {
                     false,
                 )
             }
-            SqlType::Custom(name, arguments) => return self.named(&name.to_string(), arguments, depth),
+            SqlType::Custom(name, arguments) => {
+                let word = match name.0.as_slice() {
+                    [ObjectNamePart::Identifier(ident)] => ident.value.clone(),
+                    _ => name.to_string(),
+                };
+                return self.named(&word, arguments, depth);
+            }
             _ => return Ok(None),
         }))
     }
@@ -77,8 +88,41 @@ impl SparkTypes {
         })
     }
 
+    /// A type that was read with the grammar of DDL.
+    fn of_ddl(&self, written: &ast::DataType, depth: usize) -> DataType {
+        match written {
+            ast::DataType::Primitive(PrimitiveType::String) => text(depth),
+            ast::DataType::Primitive(PrimitiveType::Binary) => binary(depth),
+            ast::DataType::Primitive(PrimitiveType::Timestamptz) => {
+                DataType::Timestamp(TimeUnit::Microsecond, Some(Arc::clone(&self.time_zone)))
+            }
+            ast::DataType::Primitive(p) => type_to_arrow(&Type::Primitive(p.clone())),
+            ast::DataType::Variant => type_to_arrow(&Type::Variant),
+            ast::DataType::Array(element) => {
+                let element = self.of_ddl(element, depth + 1);
+                DataType::List(Arc::new(Field::new("element", element, true)))
+            }
+            ast::DataType::Map(key, value) => {
+                let (key, value) = (self.of_ddl(key, depth + 1), self.of_ddl(value, depth + 1));
+                let entries = vec![Field::new("key", key, false), Field::new("value", value, true)];
+                DataType::Map(
+                    Arc::new(Field::new("key_value", DataType::Struct(entries.into()), false)),
+                    false,
+                )
+            }
+            ast::DataType::Struct(fields) => {
+                let field = |f: &ast::ColumnDef| Field::new(&f.name, self.of_ddl(&f.data_type, depth + 1), true);
+                DataType::Struct(fields.iter().map(field).collect::<Vec<_>>().into())
+            }
+        }
+    }
+
     /// Types that sqlparser does not know by name.
     fn named(&self, name: &str, arguments: &[String], depth: usize) -> Result<Option<DataType>> {
+        if let Some(marked) = marked_type(name) {
+            let parsed = marked.map_err(|e| DataFusionError::External(Box::new(e)))?;
+            return Ok(Some(self.of_ddl(&parsed, depth)));
+        }
         let name = name.to_ascii_lowercase();
         Ok(Some(match name.as_str() {
             "byte" => DataType::Int8,
@@ -89,6 +133,8 @@ impl SparkTypes {
             "timestamp_ltz" | "timestamptz" => {
                 DataType::Timestamp(TimeUnit::Microsecond, Some(Arc::clone(&self.time_zone)))
             }
+            // An instant in UTC, for our own rewrites.
+            "timestamp_utc" => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
             "timestamp_ntz" => DataType::Timestamp(TimeUnit::Microsecond, None),
             "timestamp_ns" => DataType::Timestamp(TimeUnit::Nanosecond, None),
             "timestamptz_ns" => DataType::Timestamp(TimeUnit::Nanosecond, Some(Arc::clone(&self.time_zone))),

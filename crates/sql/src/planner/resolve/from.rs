@@ -156,6 +156,9 @@ impl Resolver<'_> {
 
     fn factor(&mut self, factor: &mut TableFactor, siblings: &Relations, place: Place<'_>) -> Result<Relations> {
         let relation = match factor {
+            TableFactor::Derived { sample: Some(_), .. } | TableFactor::Table { sample: Some(_), .. } => {
+                return Err(Error::unsupported("TABLESAMPLE is not supported"));
+            }
             TableFactor::Table { name, alias, .. } => self.table(name, alias, place)?,
             TableFactor::Derived {
                 lateral,
@@ -353,7 +356,13 @@ fn empty_join() -> TableWithJoins {
     }
 }
 
-fn plain_query(body: SetExpr) -> Query {
+/// A query that gives nothing, to stand where another was taken away.
+pub(super) fn empty_query() -> Query {
+    plain_query(SetExpr::Select(Box::new(select_star_from(Vec::new()))))
+}
+
+/// A query that is nothing but this.
+pub(super) fn plain_query(body: SetExpr) -> Query {
     Query {
         with: None,
         body: Box::new(body),

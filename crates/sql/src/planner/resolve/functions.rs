@@ -2,14 +2,15 @@
 //! calls otherwise.
 
 use sqlparser::ast::{
-    BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectName,
-    TimezoneInfo, Value,
+    CastKind, DataType, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
+    ObjectName, Value,
 };
 use tarn_format::{Error, Result};
 
 use super::Resolver;
-use super::builders::{binary, call, custom, quoted, text};
+use super::builders::{custom, quoted};
 use super::scope::Scope;
+use super::spellings::{distinct_tuple, renamed, result_type, spelled};
 use super::suggest::nearest;
 use crate::functions::SYSTEM_FUNCTIONS;
 use crate::planner::expressions::UNIFY;
@@ -69,15 +70,22 @@ impl Resolver<'_> {
             _ => return Err(unknown_function(&function.name, &self.system_names())),
         };
         if let Some(plain) = plain_arguments(&function)
-            && let Some(rewritten) = spark_spelling(&name, plain)?
+            && let Some(rewritten) = spelled(&name, plain)?
         {
-            return Ok(unified(rewritten));
+            let result = match &rewritten {
+                Expr::Function(inner) => result_type(&inner.name.to_string().replace('`', "")),
+                _ => None,
+            };
+            return Ok(of_type(unified(rewritten), result));
         }
+        let name = renamed(&name).to_string();
         if !self.is_known(&name) {
             return Err(unknown_function(&function.name, &self.known_names()));
         }
+        count_tuples(&name, &mut function);
+        let result = result_type(&name);
         function.name = ObjectName::from(vec![quoted(name)]);
-        Ok(unified(Expr::Function(function)))
+        Ok(of_type(unified(Expr::Function(function)), result))
     }
 
     fn is_known(&self, name: &str) -> bool {
@@ -107,7 +115,7 @@ impl Resolver<'_> {
 
 /// Marks calls whose arguments are of one type.
 fn unified(call: Expr) -> Expr {
-    const ONE_TYPE: [&str; 5] = ["coalesce", "nullif", "if", "greatest", "least"];
+    const ONE_TYPE: [&str; 7] = ["coalesce", "nullif", "if", "greatest", "least", "array", "make_array"];
     let name = match &call {
         Expr::Function(function) => function
             .name
@@ -120,6 +128,33 @@ fn unified(call: Expr) -> Expr {
     match name {
         Some(name) if ONE_TYPE.contains(&name) => custom(call, UNIFY, Expr::Value(Value::Null.into())),
         _ => call,
+    }
+}
+
+/// Results in the type that Spark gives them.
+fn of_type(call: Expr, data_type: Option<DataType>) -> Expr {
+    match data_type {
+        Some(data_type) => super::expr::cast(&CastKind::Cast, call, &data_type),
+        None => call,
+    }
+}
+
+/// `count(DISTINCT a, b)`, which DataFusion knows of one argument.
+fn count_tuples(name: &str, function: &mut Function) {
+    let FunctionArguments::List(list) = &mut function.args else {
+        return;
+    };
+    let is_distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
+    if name != "count" || !is_distinct || list.args.len() < 2 {
+        return;
+    }
+    let plain = |a: &FunctionArg| match a {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => Some(e.clone()),
+        _ => None,
+    };
+    if let Some(arguments) = list.args.iter().map(plain).collect::<Option<Vec<Expr>>>() {
+        let tuple = distinct_tuple(arguments);
+        list.args = vec![FunctionArg::Unnamed(FunctionArgExpr::Expr(tuple))];
     }
 }
 
@@ -150,87 +185,4 @@ fn plain_arguments(function: &Function) -> Option<Vec<Expr>> {
         _ => None,
     };
     list.args.iter().map(plain).collect()
-}
-
-/// Calls that DataFusion spells otherwise.
-fn spark_spelling(name: &str, mut arguments: Vec<Expr>) -> Result<Option<Expr>> {
-    let count = arguments.len();
-    let wrong = |wanted: &str| Error::invalid(format!("{name} takes {wanted}, not {count}"));
-    Ok(Some(match name {
-        "iceberg_version" if count == 0 => call("system.iceberg_version", Vec::new()),
-        "current_timestamp" | "now" if count == 0 => {
-            let zone = DataType::Timestamp(None, TimezoneInfo::None);
-            cast(call("now", Vec::new()), zone)
-        }
-        "localtimestamp" if count == 0 => cast(call("now", Vec::new()), DataType::TimestampNtz(None)),
-        "curdate" if count == 0 => call("current_date", Vec::new()),
-        "map" => {
-            if count % 2 == 1 {
-                return Err(wrong("keys and values in turn"));
-            }
-            let (mut keys, mut values) = (Vec::new(), Vec::new());
-            for (i, argument) in arguments.into_iter().enumerate() {
-                if i % 2 == 0 {
-                    keys.push(argument)
-                } else {
-                    values.push(argument)
-                }
-            }
-            call("make_map_of", vec![call("array", keys), call("array", values)])
-        }
-        "struct" => {
-            let named = arguments.into_iter().enumerate().flat_map(|(i, e)| {
-                let name = match &e {
-                    Expr::CompoundIdentifier(parts) => parts.last().map(|p| p.value.clone()),
-                    _ => None,
-                };
-                [text(name.unwrap_or_else(|| format!("col{}", i + 1))), e]
-            });
-            call("named_struct", named.collect())
-        }
-        "year" | "quarter" | "month" | "week" | "day" if count == 1 => date_part(name, arguments),
-        "dayofmonth" if count == 1 => date_part("day", arguments),
-        "weekofyear" if count == 1 => date_part("week", arguments),
-        "dayofyear" if count == 1 => date_part("doy", arguments),
-        "isnan" if count == 1 => {
-            // NULL is a number here.
-            let never = Expr::Value(Value::Boolean(false).into());
-            call("coalesce", vec![call("isnan", arguments), never])
-        }
-        "transform" | "filter" if count == 2 => call(&format!("array_{name}"), arguments),
-        "explode" if count == 1 => call("unnest", arguments),
-        "mod" if count == 2 => operator(BinaryOperator::Modulo, &mut arguments),
-        "map_contains_key" if count == 2 => {
-            let key = arguments.pop();
-            let keys = call("map_keys", arguments);
-            call("array_contains", std::iter::once(keys).chain(key).collect())
-        }
-        "substr" => call("substring", arguments),
-        "rand" | "random" if count <= 1 => call("random", Vec::new()),
-        "char_length" | "character_length" | "len" if count == 1 => call("length", arguments),
-        "nvl" | "ifnull" if count == 2 => call("coalesce", arguments),
-        "array" if count == 0 => call("make_array", Vec::new()),
-        _ => return Ok(None),
-    }))
-}
-
-fn cast(expr: Expr, data_type: DataType) -> Expr {
-    Expr::Cast {
-        kind: CastKind::Cast,
-        expr: Box::new(expr),
-        data_type,
-        format: None,
-        array: false,
-    }
-}
-
-fn date_part(part: &str, mut arguments: Vec<Expr>) -> Expr {
-    arguments.insert(0, text(part));
-    call("date_part", arguments)
-}
-
-fn operator(op: BinaryOperator, arguments: &mut Vec<Expr>) -> Expr {
-    let right = arguments.pop().unwrap_or_else(|| text(""));
-    let left = arguments.pop().unwrap_or_else(|| text(""));
-    binary(left, op, right)
 }

@@ -10,6 +10,8 @@ mod from;
 mod functions;
 mod scope;
 mod select;
+mod spellings;
+mod subqueries;
 pub(crate) mod suggest;
 
 use std::collections::HashSet;
@@ -18,7 +20,8 @@ use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
 use sqlparser::ast::{
-    Expr, LimitClause, OrderBy, OrderByKind, Query, SetExpr, UnaryOperator, Value, ValueWithSpan, With,
+    Expr, LimitClause, OrderBy, OrderByExpr, OrderByKind, Query, SelectItem, SetExpr, TableFactor, TableWithJoins,
+    UnaryOperator, Value, ValueWithSpan, With,
 };
 use tarn_engine::scan::MetadataColumn;
 use tarn_format::{Error, Result};
@@ -71,6 +74,10 @@ impl<'a> Resolver<'a> {
 
     fn case(&self) -> CaseSensitivity {
         self.ctx.settings.case_sensitivity
+    }
+
+    fn time_zone(&self) -> &str {
+        &self.ctx.settings.time_zone
     }
 
     /// Rewrites a whole query; gives its columns.
@@ -161,24 +168,21 @@ impl<'a> Resolver<'a> {
             ..place
         };
         check_limit(query.limit_clause.as_ref())?;
-        if let Some(OrderBy {
-            kind: OrderByKind::All(_),
-            ..
-        }) = &query.order_by
-        {
-            return Err(Error::unsupported("ORDER BY ALL is not supported yet"));
-        }
         let order_by = query.order_by.as_mut();
-        match query.body.as_mut() {
-            SetExpr::Select(select) => self.select(select, order_by, inner),
+        let output = match query.body.as_mut() {
+            SetExpr::Select(select) => self.select(select, order_by, inner)?,
             body => {
                 let output = self.set_expr(body, inner)?;
                 if let Some(order_by) = order_by {
                     self.order_by_output(order_by, &output, inner)?;
                 }
-                Ok(output)
+                output
             }
+        };
+        if let Some(order_by) = &mut query.order_by {
+            order_by_all(order_by, output.len());
         }
+        Ok(output)
     }
 
     fn set_expr(&mut self, body: &mut SetExpr, place: Place<'_>) -> Result<Vec<OutputColumn>> {
@@ -242,6 +246,11 @@ impl<'a> Resolver<'a> {
                     ..place
                 };
                 let output = self.nested_query(&mut cte.query, inner)?;
+                if matches!(cte.query.body.as_ref(), SetExpr::SetOperation { .. }) {
+                    // A derived table has the types of its UNION before anything is planned over it.
+                    let set = std::mem::replace(cte.query.as_mut(), from::empty_query());
+                    *cte.query = self.select_all_of(set, &output);
+                }
                 entry.columns = renamed(output, &names, &entry.visible)?;
                 ctes.push(entry);
             }
@@ -266,6 +275,24 @@ impl<'a> Resolver<'a> {
             }
         }
         Ok(())
+    }
+
+    /// `SELECT columns FROM (query)`, of a query that is resolved.
+    fn select_all_of(&mut self, query: Query, output: &[OutputColumn]) -> Query {
+        let name = self.unique("set");
+        let relation = TableFactor::Derived {
+            lateral: false,
+            subquery: Box::new(query),
+            alias: Some(builders::alias(&name)),
+            sample: None,
+        };
+        let mut select = builders::select_star_from(vec![TableWithJoins {
+            relation,
+            joins: Vec::new(),
+        }]);
+        let column = |c: &OutputColumn| SelectItem::UnnamedExpr(builders::column(&name, &c.internal));
+        select.projection = output.iter().map(column).collect();
+        from::plain_query(SetExpr::Select(Box::new(select)))
     }
 
     /// Rewrites an expression over relations, at a place in the query.
@@ -308,6 +335,19 @@ fn renamed(columns: Vec<OutputColumn>, names: &[String], alias: &str) -> Result<
 fn is_position(expr: &Expr) -> bool {
     matches!(expr, Expr::Value(ValueWithSpan { value: Value::Number(digits, _), .. })
         if digits.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// ORDER BY ALL is ORDER BY every column, by its place.
+fn order_by_all(order_by: &mut OrderBy, columns: usize) {
+    let OrderByKind::All(options) = order_by.kind else {
+        return;
+    };
+    let key = |place: usize| OrderByExpr {
+        expr: Expr::Value(Value::Number(place.to_string(), false).into()),
+        options,
+        with_fill: None,
+    };
+    order_by.kind = OrderByKind::Expressions((1..=columns).map(key).collect());
 }
 
 fn check_limit(limit: Option<&LimitClause>) -> Result<()> {

@@ -2,8 +2,8 @@
 
 use sqlparser::ast::{
     Distinct, ExceptSelectItem, ExcludeSelectItem, Expr, GroupByExpr, GroupByWithModifier, Ident, NamedWindowExpr,
-    ObjectName, OrderBy, OrderByKind, RenameSelectItem, Select, SelectItem, SelectItemQualifiedWildcardKind,
-    WildcardAdditionalOptions,
+    ObjectName, OrderBy, OrderByKind, RenameSelectItem, Select, SelectFlavor, SelectItem,
+    SelectItemQualifiedWildcardKind, WildcardAdditionalOptions,
 };
 use tarn_format::{Error, Result};
 
@@ -33,9 +33,13 @@ impl Resolver<'_> {
         place: Place<'_>,
     ) -> Result<Vec<OutputColumn>> {
         refuse_foreign_clauses(select)?;
+        if select.flavor == SelectFlavor::FromFirstNoSelect {
+            select.projection = vec![SelectItem::Wildcard(WildcardAdditionalOptions::default())];
+        }
+        select.flavor = SelectFlavor::Standard;
         let relations = self.from(&mut select.from, place)?;
         if let Some(condition) = &mut select.selection {
-            self.in_scope(condition, &relations, Aliases::none(), place)?;
+            self.in_scope(condition, &relations, Aliases::none().in_filter(), place)?;
         }
         let items = self.projection(&mut select.projection, &relations, place)?;
         // What aliases stand for; lateral references and GROUP BY see them behind columns, HAVING before.
@@ -47,7 +51,7 @@ impl Resolver<'_> {
         self.group_by(&mut select.group_by, &relations, &values, place)?;
         let first = Aliases::new(&values, AliasUse::First);
         for condition in [&mut select.having, &mut select.qualify].into_iter().flatten() {
-            self.in_scope(condition, &relations, first, place)?;
+            self.in_scope(condition, &relations, first.in_filter(), place)?;
         }
         self.windows(select, &relations, place)?;
         let keys = select.distribute_by.iter_mut();

@@ -1,19 +1,27 @@
 //! Expressions: names are resolved from the leaves up, subqueries in their own scopes, and what DataFusion's planner
 //! reads differently from Spark is rewritten or marked.
 
+mod access;
+mod literals;
+mod predicates;
+
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    AccessExpr, BinaryOperator, CastKind, DataType, Expr, Function, FunctionArguments, Ident, OneOrManyWithParens,
-    Query, Subscript, UnaryOperator, Value, ValueWithSpan, VisitMut, VisitorMut, WindowFrameBound, WindowSpec,
-    WindowType,
+    CastKind, DataType, Expr, Function, FunctionArguments, Ident, OneOrManyWithParens, Query, TypedString,
+    UnaryOperator, Value, ValueWithSpan, VisitMut, VisitorMut, WindowType,
 };
 use tarn_format::{Error, Result};
 
-use super::builders::{all, binary, call, custom, quoted, text};
+use self::access::{access, fields, join_leading_names};
+use self::literals::{negative_literal, unmark};
+pub(super) use self::literals::{number, unmark_window, widen_values};
+use self::predicates::{between, tuple_in_list, with_backslash_escape};
+use super::builders::{call, custom, quoted};
 use super::scope::Scope;
+use super::subqueries::{negated as negate_if, only_column};
 use super::{Cte, Place, Resolver};
-use crate::planner::expressions::{CAST, FIELD, IN_LIST, LITERAL, SUBSCRIPT, TRY_CAST, UNIFY};
+use crate::planner::expressions::{CAST, IN_LIST, NEGATE, TRY_CAST, UNIFY};
 
 /// When names of the select list are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +37,16 @@ pub(super) enum AliasUse {
 pub(super) struct Aliases<'x> {
     columns: &'x [(String, Expr)],
     order: AliasUse,
+    wanted: Wanted,
+}
+
+/// What an expression is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// A value.
+    Value,
+    /// A condition that leaves rows out: DataFusion turns its subqueries into joins.
+    Filter,
 }
 
 impl<'x> Aliases<'x> {
@@ -36,11 +54,22 @@ impl<'x> Aliases<'x> {
         Aliases {
             columns: &[],
             order: AliasUse::Last,
+            wanted: Wanted::Value,
         }
     }
 
     pub(super) fn new(columns: &'x [(String, Expr)], order: AliasUse) -> Self {
-        Aliases { columns, order }
+        Aliases {
+            columns,
+            order,
+            wanted: Wanted::Value,
+        }
+    }
+
+    /// The same names in a condition of WHERE, HAVING or QUALIFY.
+    pub(super) fn in_filter(mut self) -> Self {
+        self.wanted = Wanted::Filter;
+        self
     }
 }
 
@@ -164,11 +193,44 @@ impl ExprVisitor<'_, '_> {
                 expr: operand,
             } => match negative_literal(operand) {
                 Some(literal) => literal,
-                None => return Ok(()),
+                None => custom(take(operand), NEGATE, Expr::Value(Value::Null.into())),
             },
+            Expr::UnaryOp {
+                op: UnaryOperator::BangNot,
+                expr: operand,
+            } => negate_if(true, take(operand)),
+            Expr::UnaryOp {
+                op: UnaryOperator::BitwiseNot,
+                expr: operand,
+            } => call("bitwise_not", vec![take(operand)]),
+            Expr::TypedString(TypedString { data_type, value, .. }) => {
+                literals::typed(data_type, &value.value, self.resolver.time_zone())?
+            }
+            Expr::Exists { subquery, negated } if self.aliases.wanted == Wanted::Value => {
+                let query = std::mem::replace(subquery.as_mut(), super::from::empty_query());
+                negate_if(*negated, self.resolver.exists_value(query))
+            }
+            Expr::InSubquery {
+                expr: value,
+                subquery,
+                negated,
+            } if self.aliases.wanted == Wanted::Value && only_column(subquery).is_some() => {
+                let query = std::mem::replace(subquery.as_mut(), super::from::empty_query());
+                let column = only_column(&query).unwrap_or_default();
+                negate_if(*negated, self.resolver.in_value(take(value), &column, query))
+            }
+            Expr::Like {
+                pattern, escape_char, ..
+            }
+            | Expr::ILike {
+                pattern, escape_char, ..
+            } => {
+                with_backslash_escape(pattern, escape_char)?;
+                return Ok(());
+            }
             Expr::Interval(interval) => {
                 unmark(&mut interval.value);
-                return Ok(());
+                return literals::interval(interval);
             }
             Expr::Cast {
                 kind,
@@ -231,7 +293,7 @@ impl ExprVisitor<'_, '_> {
             self.aggregates = self.aggregates.saturating_sub(1);
         }
         if let Some(WindowType::WindowSpec(spec)) = &mut function.over {
-            unmark_window(spec);
+            literals::unmark_window(spec);
         }
         *expr = self.resolver.function(function)?;
         Ok(())
@@ -321,162 +383,8 @@ fn expr_function(function: &mut Function) -> Function {
     std::mem::replace(function, empty)
 }
 
-/// Fields of a struct.
-fn fields(root: Expr, names: &[String]) -> Expr {
-    names.iter().fold(root, |e, name| custom(e, FIELD, text(name)))
-}
-
-/// `a.b[0].c` is parsed as `a` followed by `.b`: the leading names belong together, and the later ones are no columns.
-fn join_leading_names(root: &mut Expr, chain: &mut Vec<AccessExpr>) -> Result<()> {
-    let mut names = match root {
-        Expr::Identifier(ident) => vec![ident.clone()],
-        Expr::CompoundIdentifier(idents) => idents.clone(),
-        _ => Vec::new(),
-    };
-    if !names.is_empty() {
-        let leading = chain
-            .iter()
-            .take_while(|a| matches!(a, AccessExpr::Dot(Expr::Identifier(_))))
-            .count();
-        for access in chain.drain(..leading) {
-            if let AccessExpr::Dot(Expr::Identifier(ident)) = access {
-                names.push(ident);
-            }
-        }
-        *root = Expr::CompoundIdentifier(names);
-    }
-    for access in chain {
-        match access {
-            AccessExpr::Dot(Expr::Identifier(ident)) => *access = AccessExpr::Dot(text(ident.value.clone())),
-            AccessExpr::Dot(other) => return Err(Error::invalid(format!("'{other}' is no name of a field"))),
-            AccessExpr::Subscript(_) => {}
-        }
-    }
-    Ok(())
-}
-
-fn access(root: Expr, chain: Vec<AccessExpr>) -> Result<Expr> {
-    chain.into_iter().try_fold(root, |e, access| match access {
-        AccessExpr::Dot(name) => Ok(custom(e, FIELD, name)),
-        AccessExpr::Subscript(Subscript::Index { index }) => Ok(custom(e, SUBSCRIPT, index)),
-        AccessExpr::Subscript(slice) => Err(Error::unsupported(format!("the slice [{slice}] is not supported"))),
-    })
-}
-
-/// A number: whole ones are int or bigint, those with an exponent double, others decimal.
-fn number(digits: &str) -> Expr {
-    let literal = || Expr::Value(Value::Number(digits.to_string(), false).into());
-    if digits.contains(['e', 'E']) {
-        return Expr::Cast {
-            kind: CastKind::Cast,
-            expr: Box::new(text(digits)),
-            data_type: DataType::DoublePrecision,
-            format: None,
-            array: false,
-        };
-    }
-    if digits.contains('.') {
-        return literal();
-    }
-    custom(literal(), LITERAL, Expr::Value(Value::Null.into()))
-}
-
-/// `-2147483648` is an int, although `2147483648` is none.
-fn negative_literal(operand: &mut Expr) -> Option<Expr> {
-    let Expr::BinaryOp {
-        left,
-        op: BinaryOperator::Custom(op),
-        right,
-    } = operand
-    else {
-        return None;
-    };
-    if op != LITERAL || !matches!(left.as_ref(), Expr::Value(_)) {
-        return None;
-    }
-    let negative = Expr::UnaryOp {
-        op: UnaryOperator::Minus,
-        expr: Box::new(take(left)),
-    };
-    Some(custom(negative, LITERAL, take(right)))
-}
-
-/// Undoes [`number`] where DataFusion's planner wants the number itself.
-fn unmark(expr: &mut Expr) {
-    if let Expr::BinaryOp {
-        left,
-        op: BinaryOperator::Custom(op),
-        ..
-    } = expr
-        && op == LITERAL
-    {
-        *expr = take(left);
-    }
-}
-
-/// The bounds of window frames are numbers themselves.
-pub(super) fn unmark_window(spec: &mut WindowSpec) {
-    let Some(frame) = &mut spec.window_frame else { return };
-    for bound in [Some(&mut frame.start_bound), frame.end_bound.as_mut()]
-        .into_iter()
-        .flatten()
-    {
-        if let WindowFrameBound::Preceding(Some(expr)) | WindowFrameBound::Following(Some(expr)) = bound {
-            unmark(expr);
-        }
-    }
-}
-
-/// In a column of VALUES that holds doubles too, decimals are doubles.
-pub(super) fn widen_values(rows: &mut [&mut Vec<Expr>]) {
-    let width = rows.first().map_or(0, |r| r.len());
-    for column in 0..width {
-        let cells = || rows.iter().filter_map(|r| r.get(column));
-        if !cells().any(is_double) || !cells().any(is_decimal) {
-            continue;
-        }
-        for cell in rows
-            .iter_mut()
-            .filter_map(|r| r.get_mut(column))
-            .filter(|c| is_decimal(c))
-        {
-            let decimal = take(cell);
-            *cell = cast(&CastKind::Cast, decimal, &DataType::DoublePrecision);
-        }
-    }
-}
-
-fn is_double(cell: &Expr) -> bool {
-    let floating = |t: &DataType| {
-        matches!(
-            t,
-            DataType::Double(_) | DataType::DoublePrecision | DataType::Float(_) | DataType::Real
-        )
-    };
-    match cell {
-        Expr::Cast { data_type, .. } => floating(data_type),
-        Expr::BinaryOp {
-            op: BinaryOperator::Custom(op),
-            right,
-            ..
-        } if op == CAST || op == TRY_CAST => is_double(right),
-        Expr::UnaryOp { expr, .. } | Expr::Nested(expr) => is_double(expr),
-        _ => false,
-    }
-}
-
-fn is_decimal(cell: &Expr) -> bool {
-    match cell {
-        Expr::Value(ValueWithSpan {
-            value: Value::Number(digits, _),
-            ..
-        }) => digits.contains('.'),
-        Expr::UnaryOp { expr, .. } | Expr::Nested(expr) => is_decimal(expr),
-        _ => false,
-    }
-}
-
-fn cast(kind: &CastKind, operand: Expr, data_type: &DataType) -> Expr {
+/// A CAST that our expression planner does.
+pub(super) fn cast(kind: &CastKind, operand: Expr, data_type: &DataType) -> Expr {
     let op = match kind {
         CastKind::Cast | CastKind::DoubleColon => CAST,
         CastKind::TryCast | CastKind::SafeCast => TRY_CAST,
@@ -489,43 +397,4 @@ fn cast(kind: &CastKind, operand: Expr, data_type: &DataType) -> Expr {
         array: false,
     };
     custom(operand, op, target)
-}
-
-fn negate_if(negated: bool, expr: Expr) -> Expr {
-    if !negated {
-        return expr;
-    }
-    Expr::UnaryOp {
-        op: UnaryOperator::Not,
-        expr: Box::new(Expr::Nested(Box::new(expr))),
-    }
-}
-
-/// `x BETWEEN a AND b` as two comparisons, which have Spark's coercion.
-fn between(value: &mut Expr, negated: bool, low: Expr, high: Expr) -> Expr {
-    let value = take(value);
-    let above = binary(value.clone(), BinaryOperator::GtEq, low);
-    let below = binary(value, BinaryOperator::LtEq, high);
-    negate_if(negated, all([above, below]))
-}
-
-/// `(a, b) IN ((1, 2), (3, 4))` as comparisons.
-fn tuple_in_list(value: &mut Expr, list: &mut [Expr]) -> Option<Expr> {
-    let Expr::Tuple(columns) = value else { return None };
-    let rows: Option<Vec<&Vec<Expr>>> = list
-        .iter()
-        .map(|row| match row {
-            Expr::Tuple(values) if values.len() == columns.len() => Some(values),
-            _ => None,
-        })
-        .collect();
-    let any = rows?
-        .into_iter()
-        .map(|row| {
-            let pairs = columns.iter().zip(row);
-            all(pairs.map(|(c, v)| binary(c.clone(), BinaryOperator::Eq, v.clone())))
-        })
-        .map(|e| Expr::Nested(Box::new(e)))
-        .reduce(|a, b| binary(a, BinaryOperator::Or, b))?;
-    Some(Expr::Nested(Box::new(any)))
 }
