@@ -130,10 +130,22 @@ fn quoted<'p>(rest: &'p str, pattern: &str) -> Result<(String, &'p str)> {
     if let Some(after) = rest.strip_prefix("''") {
         return Ok(("'".to_string(), after));
     }
-    let Some(end) = rest[1..].find('\'') else {
-        return plan_err!("a quote is open in the pattern '{pattern}'");
-    };
-    Ok((rest[1..=end].to_string(), &rest[end + 2..]))
+    let mut text = String::new();
+    let mut inside = &rest[1..];
+    loop {
+        let Some(end) = inside.find('\'') else {
+            return plan_err!("a quote is open in the pattern '{pattern}'");
+        };
+        text.push_str(&inside[..end]);
+        inside = &inside[end + 1..];
+        match inside.strip_prefix('\'') {
+            Some(after) => {
+                text.push('\'');
+                inside = after;
+            }
+            None => return Ok((text, inside)),
+        }
+    }
 }
 
 impl Field {

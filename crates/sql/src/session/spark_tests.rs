@@ -8,8 +8,93 @@ use super::Session;
 use super::tests::session;
 use crate::planner::tests::render;
 
-/// Queries that differ, with the reason.
-const KNOWN: &[(&str, &str)] = &[];
+/// Queries that differ, with the reason. One that passes must go.
+const KNOWN: &[(&str, &str)] = &[
+    (
+        "SELECT TIMESTAMP '2024-03-09 02:30:00' + INTERVAL 1 DAY",
+        "Arrow refuses times that the zone's clocks skip",
+    ),
+    ("SELECT hash('a')", MISSING),
+    ("SELECT bround(2.5)", MISSING),
+    ("SELECT bround(3.5)", MISSING),
+    (
+        "SELECT extract(SECOND FROM TIMESTAMP '2024-01-01 00:00:01.5')",
+        "DataFusion's parts of times are whole",
+    ),
+    ("SELECT months_between(DATE '2024-03-31', DATE '2024-02-29')", MISSING),
+    ("SELECT sequence(1, 3)", MISSING),
+    (
+        "SELECT arrays_zip(array(1), array('a'))",
+        "DataFusion counts the fields from 1",
+    ),
+    ("SELECT aggregate(array(1,2), 0, (a, x) -> a + x)", MISSING),
+    (
+        "SELECT explode(map('a',1))",
+        "DataFusion unnests arrays and structs only",
+    ),
+    ("SELECT posexplode(array('a','b'))", MISSING),
+    ("SELECT inline(array(named_struct('a',1,'b','x')))", MISSING),
+    ("SELECT stack(2, 1, 2, 3, 4)", MISSING),
+    (
+        "SELECT c, x FROM VALUES (array(1,2)) AS t(c) LATERAL VIEW explode(c) e AS x",
+        LATERAL,
+    ),
+    (
+        "SELECT c, x FROM VALUES (CAST(NULL AS ARRAY<INT>)) AS t(c) LATERAL VIEW OUTER explode(c) e AS x",
+        LATERAL,
+    ),
+    (
+        "SELECT k, v FROM VALUES (map('a',1)) AS t(c) LATERAL VIEW explode(c) e AS k, v",
+        LATERAL,
+    ),
+    (
+        "SELECT t.a, s.b FROM VALUES (1), (2) AS t(a), LATERAL (SELECT t.a * 10 AS b) s",
+        "DataFusion has no plan for outer columns in a select list",
+    ),
+    (
+        "SELECT * FROM VALUES (1,'x',10), (1,'y',20), (2,'x',30) AS t(a,b,c) PIVOT (sum(c) FOR b IN ('x','y')) ORDER BY a",
+        PIVOT,
+    ),
+    (
+        "SELECT * FROM (SELECT 1 AS id, 10 AS x, 20 AS y) UNPIVOT (v FOR k IN (x, y))",
+        PIVOT,
+    ),
+    (
+        "SELECT a, b, count(*), grouping(a), grouping_id() FROM VALUES (1,2) AS t(a,b) GROUP BY GROUPING SETS ((a), (b), ()) ORDER BY 1, 2",
+        MISSING,
+    ),
+    (
+        "SELECT stddev(a), stddev_pop(a), variance(a), var_pop(a), corr(a, b), covar_pop(a, b), covar_samp(a, b), skewness(a), kurtosis(a) FROM VALUES (1, 2), (2, 4), (4, 5) AS t(a, b)",
+        MISSING,
+    ),
+    (
+        "SELECT percentile(a, 0.5), median(a), percentile_approx(a, 0.5), approx_count_distinct(a), mode(a) FROM VALUES (1), (2), (2) AS t(a)",
+        MISSING,
+    ),
+    (
+        "SELECT * FROM (VALUES (1), (1), (2) AS t(a)) EXCEPT ALL SELECT 1",
+        NAMED_VALUES,
+    ),
+    (
+        "SELECT * FROM (VALUES (1), (1), (2) AS t(a)) MINUS SELECT 2",
+        NAMED_VALUES,
+    ),
+    ("SELECT monotonically_increasing_id() >= 0", MISSING),
+    ("SELECT get_json_object('{\"a\":{\"b\":1}}', '$.a.b')", MISSING),
+    ("SELECT to_json(named_struct('a', 1))", MISSING),
+    ("SELECT from_json('{\"a\":1}', 'a INT')", MISSING),
+    (
+        "SELECT 'it''s'",
+        "a doubled quote is a quote, as in the SQL standard; Spark 3.5 joins two texts",
+    ),
+    ("SELECT r'a\\nb'", "raw strings are not read yet"),
+    ("SELECT try_add(2147483647, 1)", MISSING),
+];
+
+const MISSING: &str = "DataFusion has no such function";
+const LATERAL: &str = "LATERAL VIEW is not planned yet";
+const PIVOT: &str = "PIVOT and UNPIVOT are not planned yet";
+const NAMED_VALUES: &str = "VALUES in parentheses take no name within them yet";
 
 /// Spark's name of a type.
 fn type_name(data_type: &DataType) -> String {
@@ -66,6 +151,8 @@ async fn answer(session: &Session, sql: &str) -> tarn_format::Result<(String, Ve
     let batches = output.collect().await?;
     let mut rows: Vec<String> = batches.iter().flat_map(|b| render::rows(&in_utc(b))).collect();
     for row in &mut rows {
+        // Empty texts show as nothing there, and lines as `\n`.
+        *row = row.replace("(empty)", "").replace('\n', "\\n");
         *row = row.split_whitespace().collect::<Vec<_>>().join(" ");
     }
     Ok((types.join(", "), rows))
@@ -91,9 +178,6 @@ async fn expressions_give_what_spark_gives() {
         let problem = match answer(&session, sql).await {
             Err(e) => Some(e.to_string()),
             Ok((got_types, mut rows)) => {
-                for row in &mut rows {
-                    *row = row.trim_start_matches("(empty)").to_string();
-                }
                 if !sql.contains("ORDER BY") {
                     rows.sort();
                     expected.sort();

@@ -96,7 +96,21 @@ pub(super) fn plus_or_minus(
         let right = typed.right_type.clone();
         return Ok(typed.cast_both(&zone, &right, schema)?.original(op));
     }
+    if typed.left_type == date && has_time(&typed.right) {
+        let zone = DataType::Timestamp(TimeUnit::Microsecond, Some(Arc::clone(time_zone)));
+        let right = typed.right_type.clone();
+        return Ok(typed.cast_both(&zone, &right, schema)?.original(op));
+    }
     sum_or_product(op, typed, schema)
+}
+
+/// Whether an interval is written with hours or less.
+fn has_time(interval: &Expr) -> bool {
+    match interval {
+        Expr::Literal(ScalarValue::IntervalMonthDayNano(Some(v)), _) => v.nanoseconds != 0,
+        Expr::Literal(ScalarValue::IntervalDayTime(Some(v)), _) => v.milliseconds != 0,
+        _ => false,
+    }
 }
 
 fn day_shifted(day: Expr, operator: Operator, count: Expr) -> Expr {

@@ -109,7 +109,9 @@ fn time(name: &str, arguments: &mut Vec<Expr>) -> Result<Option<Expr>> {
         ("dayofmonth", 1) => date_part("day", next()),
         ("weekofyear", 1) => date_part("week", next()),
         ("dayofyear", 1) => date_part("doy", next()),
-        ("dayofweek", 1) => binary(date_part("dow", next()), BinaryOperator::Plus, number(1)),
+        ("dayofweek", 1) => date_part("dow", next()),
+        ("make_date", 3) => cast(joined(&["-", "-"], arguments), DataType::Date),
+        ("make_timestamp", 6) => timestamp(joined(&["-", "-", " ", ":", ":"], arguments)),
         ("datediff" | "date_diff", 2) => {
             let (end, start) = (cast(next(), DataType::Date), cast(next(), DataType::Date));
             call(name, vec![end, start])
@@ -348,6 +350,22 @@ fn timestamp(expr: Expr) -> Expr {
 fn instant(expr: Expr) -> Expr {
     let utc = DataType::Custom(ObjectName::from(vec![quoted("timestamp_utc")]), Vec::new());
     timestamp(cast(expr, utc))
+}
+
+/// Numbers as the text of a time, the year in four digits; NULL when one is.
+fn joined(separators: &[&str], numbers: &mut Vec<Expr>) -> Expr {
+    let mut numbers = numbers.drain(..);
+    let year = call(
+        "lpad",
+        vec![string(numbers.next().unwrap_or_else(null)), number(4), text("0")],
+    );
+    numbers.zip(separators).fold(year, |all, (next, separator)| {
+        custom_concat(custom_concat(all, text(*separator)), string(next))
+    })
+}
+
+fn string(expr: Expr) -> Expr {
+    cast(expr, DataType::String(None))
 }
 
 fn date_part(part: &str, argument: Expr) -> Expr {

@@ -14,7 +14,7 @@ pub(crate) fn rows(batch: &RecordBatch) -> Vec<String> {
 }
 
 fn cell(array: &dyn Array, i: usize) -> String {
-    if array.is_null(i) {
+    if array.is_null(i) || array.data_type().is_null() {
         return "NULL".to_string();
     }
     match array.data_type() {

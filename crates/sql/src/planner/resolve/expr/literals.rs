@@ -9,7 +9,7 @@ use tarn_format::{Error, Result};
 
 use super::{cast, take};
 use crate::functions::text_to_time::{parse_date, parse_timestamp, parse_timestamp_ntz, parse_zone};
-use crate::planner::expressions::{CAST, LITERAL, TRY_CAST};
+use crate::planner::expressions::{CAST, LITERAL, NEGATE, TRY_CAST};
 use crate::planner::resolve::builders::{custom, text};
 
 /// A number: whole ones are int or bigint, those with an exponent double, others decimal.
@@ -109,6 +109,11 @@ fn is_double(cell: &Expr) -> bool {
             right,
             ..
         } if op == CAST || op == TRY_CAST => is_double(right),
+        Expr::BinaryOp {
+            op: BinaryOperator::Custom(op),
+            left,
+            ..
+        } if op == NEGATE => is_double(left),
         Expr::UnaryOp { expr, .. } | Expr::Nested(expr) => is_double(expr),
         _ => false,
     }
@@ -121,6 +126,11 @@ fn is_decimal(cell: &Expr) -> bool {
             ..
         }) => digits.contains('.'),
         Expr::UnaryOp { expr, .. } | Expr::Nested(expr) => is_decimal(expr),
+        Expr::BinaryOp {
+            op: BinaryOperator::Custom(op),
+            left,
+            ..
+        } if op == NEGATE => is_decimal(left),
         _ => false,
     }
 }
