@@ -47,7 +47,7 @@ pub(crate) fn mark_nested_types(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan
         let at_type = casts.sees(&token.token);
         let is_space = matches!(token.token, Token::Whitespace(_));
         out.push(token);
-        if !at_type && !(is_space && casts.expects_type) {
+        if !(at_type || is_space && casts.expects_type) {
             continue;
         }
         casts.expects_type = true;

@@ -245,7 +245,7 @@ fn of_nested(name: &str, arguments: &mut Vec<Expr>) -> Result<Option<Expr>> {
         ("forall", 2) => {
             if let Some(Expr::Lambda(lambda)) = arguments.get_mut(1) {
                 let body = std::mem::replace(lambda.body.as_mut(), null());
-                lambda.body = Box::new(not(body));
+                *lambda.body = not(body);
             }
             not(call("array_any_match", std::mem::take(arguments)))
         }
