@@ -208,7 +208,7 @@ impl Found {
                     let wanted = if width == 3 { &name[..3] } else { *name };
                     text.get(..wanted.len()).is_some_and(|t| t.eq_ignore_ascii_case(wanted))
                 };
-                let index = MONTHS.iter().position(|m| matches(m))?;
+                let index = MONTHS.iter().position(matches)?;
                 self.month = u32::try_from(index + 1).ok();
                 let length = if width == 3 { 3 } else { MONTHS[index].len() };
                 return text.get(length..);
