@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::codec::{self, BlockBuffer, Codec, Decompressor, MAX_BLOCK_BYTES};
+use super::codec::{BlockBuffer, Codec, Compressor, Decompressor, MAX_BLOCK_BYTES};
 use super::cursor::Cursor;
 use super::encoder::Encoder;
 use super::schema::AvroSchema;
@@ -181,7 +181,7 @@ fn header_ends() -> Error {
 pub struct ContainerWriter {
     out: Vec<u8>,
     sync: [u8; SYNC_BYTES],
-    codec: Codec,
+    compressor: Compressor,
     block: Encoder,
     block_records: u64,
     records: u64,
@@ -204,7 +204,7 @@ impl ContainerWriter {
         ContainerWriter {
             out: header.bytes().to_vec(),
             sync,
-            codec,
+            compressor: Compressor::new(codec),
             block: Encoder::default(),
             block_records: 0,
             records: 0,
@@ -241,7 +241,7 @@ impl ContainerWriter {
             return Ok(());
         }
         self.compressed.clear();
-        codec::compress(self.codec, self.block.bytes(), &mut self.compressed)?;
+        self.compressor.compress(self.block.bytes(), &mut self.compressed)?;
         let mut head = Encoder::default();
         head.long(i64::try_from(self.block_records).unwrap_or(i64::MAX));
         head.count(self.compressed.len());

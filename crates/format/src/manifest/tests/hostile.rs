@@ -8,7 +8,7 @@ use proptest::test_runner::TestRunner;
 
 use super::tables::{file, options};
 use crate::error::ErrorKind;
-use crate::manifest::avro::codec::Codec;
+use crate::manifest::avro::codec::{Codec, Compressor};
 use crate::manifest::avro::container::{ContainerWriter, read_header};
 use crate::manifest::avro::encoder::Encoder;
 use crate::manifest::columns::MetricsProjection;
@@ -301,7 +301,9 @@ fn a_field_id_of_its_own_in_every_entry_costs_no_more_than_its_value() {
 fn a_block_that_inflates_without_end_is_refused() {
     let zeros = vec![0; 600 << 20];
     let mut bomb = Vec::new();
-    crate::manifest::avro::codec::compress(Codec::Zstandard(1), &zeros, &mut bomb).unwrap();
+    Compressor::new(Codec::Zstandard(1))
+        .compress(&zeros, &mut bomb)
+        .unwrap();
     let mut out = crate::manifest::avro::codec::BlockBuffer::default();
     let mut decompressor = crate::manifest::avro::codec::Decompressor::new(Codec::Zstandard(1));
     let error = decompressor.decompress(&bomb, &mut out).unwrap_err();
