@@ -16,11 +16,13 @@ pub mod output;
 pub mod parser;
 pub mod planner;
 mod read_options;
+pub mod reader;
 mod relations;
 pub mod script;
 pub mod session;
 mod store_assignment;
 mod table_state;
+pub mod writer;
 
 pub use output::{Output, WriteReport};
 pub use session::Session;

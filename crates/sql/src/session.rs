@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
+use datafusion::dataframe::DataFrame;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::physical_plan::ExecutionPlan;
@@ -18,7 +19,9 @@ use crate::dialect::TarnDialect;
 use crate::names::Located;
 use crate::output::Output;
 use crate::parser::{parse, parse_at};
+use crate::reader::Reader;
 use crate::script::Position;
+use crate::writer::Writer;
 pub use progress::Progress;
 use progress::Watched;
 
@@ -199,6 +202,16 @@ impl Session {
     pub fn dialect(&self) -> TarnDialect {
         let double_quotes = read(&self.inner.settings).double_quotes();
         TarnDialect { double_quotes }
+    }
+
+    /// Reads a table or files as a DataFrame, with options.
+    pub fn read(&self) -> Reader {
+        Reader::new(self.clone())
+    }
+
+    /// Writes the rows of a DataFrame into a table, with options.
+    pub fn write(&self, rows: DataFrame) -> Writer {
+        Writer::new(self.clone(), rows)
     }
 
     /// Runs the statements of a text one after another and gives the result of the last.

@@ -193,3 +193,83 @@ async fn what_datafusion_would_get_wrong_is_refused() {
     }
     assert_eq!(rows(&session, "SELECT * FROM t").await, before);
 }
+
+#[tokio::test]
+async fn data_frames_are_read_and_appended_with_options() -> Result<()> {
+    let directory = tempfile::tempdir().unwrap();
+    let session = session(directory.path()).await;
+    session
+        .sql("CREATE TABLE t (id bigint NOT NULL, name string, n int) TBLPROPERTIES ('write.wap.enabled' = 'false')")
+        .await?;
+    session.sql("INSERT INTO t VALUES (1, 'one', 10)").await?;
+    let frame = |id: i64, name: &str| -> Result<datafusion::dataframe::DataFrame> {
+        let columns = [
+            ("Name", Arc::new(StringArray::from(vec![name])) as _),
+            ("id", Arc::new(Int64Array::from(vec![id])) as _),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).map_err(|e| Error::invalid("batch").with_source(e))?;
+        Ok(session.context().read_batch(batch).unwrap())
+    };
+    let report = session
+        .write(frame(2, "two")?)
+        .option("snapshot-property.who", "me")
+        .append("lake.default.`t`")
+        .await?;
+    assert_eq!((report.rows, report.files), (1, 1));
+    let all = "SELECT id, name, coalesce(n, -1) FROM t ORDER BY id";
+    assert_eq!(rows(&session, all).await, "1 one 10\n2 two -1");
+    let summary = "SELECT summary['who'] FROM t.snapshots ORDER BY committed_at DESC LIMIT 1";
+    assert_eq!(rows(&session, summary).await, "me");
+
+    let first = rows(
+        &session,
+        "SELECT snapshot_id FROM t.snapshots ORDER BY committed_at LIMIT 1",
+    )
+    .await;
+    let before = session.read().option("snapshot-id", &first).table("t").await?;
+    assert_eq!(table(&before.collect().await.unwrap()), "1 one 10");
+    let added = session
+        .read()
+        .option("start-snapshot-id", &first)
+        .table("default.t")
+        .await?;
+    assert_eq!(table(&added.collect().await.unwrap()).trim_end(), "2 two");
+    assert_eq!(session.read().table("t.snapshots").await?.count().await.unwrap(), 2);
+    let path = directory.path().join("lake/default/t");
+    assert_eq!(
+        session
+            .read()
+            .load(path.to_str().unwrap())
+            .await?
+            .count()
+            .await
+            .unwrap(),
+        2
+    );
+
+    let refused = [
+        session.read().option("snapshot-id", 7).table("t").await.unwrap_err(),
+        session.read().table("nosuch").await.unwrap_err(),
+        session.read().table("t; DROP TABLE t").await.unwrap_err(),
+        session.write(frame(3, "x")?).append("nosuch").await.unwrap_err(),
+        session
+            .write(frame(3, "x")?.select_columns(&["Name"]).unwrap())
+            .append("t")
+            .await
+            .unwrap_err(),
+        session
+            .write(frame(3, "x")?)
+            .option("target-file-size-bytes", "big")
+            .append("t")
+            .await
+            .unwrap_err(),
+    ];
+    for (error, part) in refused
+        .iter()
+        .zip(["7", "nosuch", "not the name", "nosuch", "'id'", "'big'"])
+    {
+        assert!(error.to_string().contains(part), "{error}");
+    }
+    assert_eq!(rows(&session, "SELECT count(*) FROM t").await, "2");
+    Ok(())
+}

@@ -8,6 +8,7 @@ use sqlparser::ast::Query;
 use tarn_engine::arrow::schema::arrow_to_struct;
 use tarn_format::catalog::TableCreation;
 use tarn_format::spec::schema::CaseSensitivity;
+use tarn_format::spec::snapshot::Properties;
 use tarn_format::spec::types::{ListType, MapType, NestedField, NestedFieldRef, StructType, Type};
 use tarn_format::{Error, Result, ResultExt};
 
@@ -81,7 +82,7 @@ impl PlannedRows {
                 (after, Some(replaced))
             }
         };
-        let mut target = write_target(session, entry, table).context("table", name.as_str())?;
+        let mut target = write_target(session, entry, table, &Properties::new()).context("table", name.as_str())?;
         target.replaces = replaces;
         let schema = Arc::clone(target.table.metadata.current_schema());
         let rows = arrange(self.source, &InsertTarget::ByPosition, &[], &schema, self.case);

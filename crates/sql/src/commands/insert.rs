@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tarn_format::spec::snapshot::Properties;
 use tarn_format::{Error, Result, ResultExt};
 
 use super::column_defaults::fill_defaults;
@@ -29,7 +30,7 @@ pub(crate) async fn plan(session: &Session, insert: &Insert) -> Result<WritePlan
     let tables = LoadedTables::default();
     let found = find_table(&session.locate_table(&insert.table).await?, &tables).await?;
     let table = full_name(&found).to_string();
-    let branch = branch(&found).context("table", table.as_str())?;
+    let branch = write_branch(&found).context("table", table.as_str())?;
     let context = plan_context_with(session, &tables);
     let case = session.settings().case_sensitivity();
     let metadata = Arc::clone(&found.table.metadata);
@@ -39,13 +40,17 @@ pub(crate) async fn plan(session: &Session, insert: &Insert) -> Result<WritePlan
     fill_defaults(&mut query, &insert.target, &constants, schema, case).context("table", table.as_str())?;
     let source = plan_query(&context, query).await?;
     let rows = arrange(source, &insert.target, &constants, schema, case).context("table", table.as_str())?;
-    let target = write_target(session, &found.entry, found.table);
+    let target = write_target(session, &found.entry, found.table, &Properties::new());
     let mut target = target.context("table", table.as_str())?;
     target.branch = branch;
     WritePlan::new(session, context, rows, target, table).await
 }
 
-fn branch(found: &FoundTable) -> Result<Option<String>> {
+/// The branch that a name says to write to.
+///
+/// # Errors
+/// `InvalidInput` for states that cannot be written to.
+pub(crate) fn write_branch(found: &FoundTable) -> Result<Option<String>> {
     match &found.suffix {
         Suffix::None => Ok(None),
         Suffix::Branch(name) => Ok(Some(name.clone())),

@@ -19,9 +19,10 @@ mod write_plan;
 
 use tarn_format::Result;
 
-pub(crate) use self::query::plan_context;
-#[cfg(test)]
-pub(crate) use self::query::plan_context_with;
+pub(crate) use self::insert::write_branch;
+pub(crate) use self::insert_columns::arrange;
+pub(crate) use self::query::{plan_context, plan_context_with};
+pub(crate) use self::write_plan::{WritePlan, write_target};
 use crate::ast::Statement;
 use crate::output::Output;
 use crate::session::Session;

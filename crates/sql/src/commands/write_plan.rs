@@ -26,14 +26,20 @@ pub(crate) struct WritePlan {
     table: String,
 }
 
-/// The main branch of a table, written as the session's settings say, before the table's properties do.
+/// The main branch of a table, written as the statement's options say, before the session's settings and the table's
+/// properties do.
 ///
 /// # Errors
 /// As [`WriteOptions::new`].
-pub(super) fn write_target(session: &Session, entry: &CatalogEntry, table: Table) -> Result<WriteTarget> {
+pub(crate) fn write_target(
+    session: &Session,
+    entry: &CatalogEntry,
+    table: Table,
+    options: &Properties,
+) -> Result<WriteTarget> {
     let settings = session.settings();
     let sources = OptionSources {
-        statement: &Properties::new(),
+        statement: options,
         session: settings.values(),
     };
     let options = WriteOptions::new(&table.metadata, sources)?;

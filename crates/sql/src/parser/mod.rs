@@ -23,7 +23,7 @@ use self::cursor::Cursor;
 use self::namespaces::NAMESPACE;
 use self::tokens::StatementTokens;
 pub(crate) use self::tokens::VERSION_MARKER;
-use crate::ast::{CreateMode, ExplainMode, Statement};
+use crate::ast::{CreateMode, ExplainMode, Name, Statement};
 use crate::dialect::TarnDialect;
 use crate::script::Position;
 
@@ -48,6 +48,21 @@ pub fn parse_at(sql: &str, dialect: &TarnDialect, position: Position) -> Result<
         .into_iter()
         .map(|tokens| parse_tokens(dialect, tokens))
         .collect()
+}
+
+/// A dotted name, its parts in backticks where they need them.
+///
+/// # Errors
+/// `InvalidInput` for text that is no name.
+pub fn parse_name(text: &str, dialect: &TarnDialect) -> Result<Name> {
+    let refused = || Error::invalid(format!("'{text}' is not the name of a table"));
+    let mut statements = tokens::statements(text, dialect, Position::START).map_err(|e| refused().with_source(e))?;
+    let (Some(tokens), true) = (statements.pop(), statements.is_empty()) else {
+        return Err(refused());
+    };
+    let mut cursor = Cursor::new(dialect, tokens.tokens);
+    let name = cursor.name().and_then(|name| cursor.expect_end().map(|()| name));
+    name.map_err(|e| refused().with_source(e))
 }
 
 fn parse_tokens(dialect: &TarnDialect, tokens: StatementTokens) -> Result<Statement> {

@@ -72,7 +72,7 @@ impl RelationPlanner for LoadedRelations {
     }
 }
 
-fn table_reference(name: &Name) -> TableReference {
+pub(crate) fn table_reference(name: &Name) -> TableReference {
     match name.0.as_slice() {
         [] => TableReference::bare(""),
         [table] => TableReference::bare(table.as_str()),

@@ -28,6 +28,7 @@ use tarn_engine::IcebergTable;
 use tarn_format::Result;
 
 use self::context::QueryContext;
+pub(crate) use self::context::table_reference;
 use self::resolve::{OutputColumn, Resolver};
 use crate::ast::{Name, PropertyList};
 use crate::error::from_engine;
