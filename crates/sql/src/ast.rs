@@ -1,5 +1,7 @@
 //! Statements, as far as they are not queries: those stay sqlparser's [`Query`].
 
+pub mod alter;
+
 use sqlparser::ast::{Expr, Query};
 use tarn_format::spec::types::{PrimitiveType, Type};
 use tarn_format::transform::Transform;
@@ -38,6 +40,8 @@ pub enum Statement {
         if_exists: IfExists,
         purge: Purge,
     },
+    /// ALTER TABLE, COMMENT ON TABLE
+    AlterTable { name: Name, change: alter::AlterTable },
     /// CREATE NAMESPACE, DATABASE or SCHEMA
     CreateNamespace {
         name: Name,

@@ -1,5 +1,6 @@
 //! Statements other than queries, a file for each kind.
 
+mod alter_table;
 mod column_defaults;
 mod create_table;
 mod create_table_as;
@@ -34,6 +35,7 @@ pub(crate) async fn run(session: &Session, statement: &Statement) -> Result<Outp
         Statement::DropTable { name, if_exists, purge } => {
             drop_table::drop_table(session, name, *if_exists, *purge).await
         }
+        Statement::AlterTable { name, change } => alter_table::alter_table(session, name, change).await,
         Statement::CreateNamespace {
             name,
             if_not_exists,

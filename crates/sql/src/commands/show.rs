@@ -1,6 +1,7 @@
 //! SHOW.
 
 use tarn_format::catalog::{Catalog, Namespace, TableIdent};
+use tarn_format::spec::sort::{NullOrder, SortDirection};
 use tarn_format::spec::table_metadata::TableMetadata;
 use tarn_format::{Error, ErrorKind, Result};
 
@@ -142,9 +143,20 @@ async fn table_properties(session: &Session, table: &Name, key: Option<&str>) ->
     )
 }
 
-/// The properties of a table with those that Iceberg's Spark catalog adds, sorted.
+/// Properties that clauses of CREATE TABLE stand for, which Spark does not show among the others.
+const HIDDEN_PROPERTIES: [&str; 6] = [
+    "comment",
+    "location",
+    "provider",
+    "owner",
+    "external",
+    "is_managed_location",
+];
+
+/// The properties of a table with those that Iceberg's Spark catalog adds, sorted (Java: `SparkTable.properties`).
 pub(crate) fn shown_properties(metadata: &TableMetadata) -> Vec<(String, String)> {
     let mut all = metadata.properties.clone();
+    all.retain(|key, _| !HIDDEN_PROPERTIES.contains(&key.as_str()));
     let snapshot = metadata.current_snapshot().map(|s| s.snapshot_id.to_string());
     let format = metadata
         .properties
@@ -156,7 +168,39 @@ pub(crate) fn shown_properties(metadata: &TableMetadata) -> Vec<(String, String)
     );
     all.insert("format".to_string(), format!("iceberg/{format}"));
     all.insert("format-version".to_string(), metadata.format_version.to_string());
+    let order = write_order(metadata);
+    if !order.is_empty() {
+        all.insert("sort-order".to_string(), order);
+    }
+    let schema = metadata.current_schema();
+    let identifiers = schema.identifier_field_ids().iter();
+    let identifiers: Vec<&str> = identifiers.filter_map(|id| schema.full_name(*id)).collect();
+    if !identifiers.is_empty() {
+        all.insert("identifier-fields".to_string(), format!("[{}]", identifiers.join(",")));
+    }
     all.into_iter().collect()
+}
+
+/// The sort order as WRITE ORDERED BY takes it; empty when there is none.
+fn write_order(metadata: &TableMetadata) -> String {
+    let schema = metadata.current_schema();
+    let fields = metadata.default_sort_order().fields.iter().map(|field| {
+        let column = field
+            .source_ids
+            .first()
+            .and_then(|id| schema.full_name(*id))
+            .unwrap_or("?");
+        let direction = match field.direction {
+            SortDirection::Asc => "ASC",
+            SortDirection::Desc => "DESC",
+        };
+        let nulls = match field.null_order {
+            NullOrder::First => "FIRST",
+            NullOrder::Last => "LAST",
+        };
+        format!("{} {direction} NULLS {nulls}", transform_name(&field.transform, column))
+    });
+    fields.collect::<Vec<_>>().join(", ")
 }
 
 fn quoted(name: &str) -> String {
@@ -217,8 +261,9 @@ fn create_statement(found: &FoundTable) -> String {
         text.push_str(&format!("COMMENT {}\n", string(comment)));
     }
     text.push_str(&format!("LOCATION {}\n", string(&metadata.location)));
-    let properties = shown_properties(metadata).into_iter().filter(|(k, _)| k != "comment");
-    let properties = properties.map(|(k, v)| format!("  {} = {}", string(&k), string(&v)));
+    let properties = shown_properties(metadata)
+        .into_iter()
+        .map(|(k, v)| format!("  {} = {}", string(&k), string(&v)));
     text.push_str(&format!(
         "TBLPROPERTIES (\n{})\n",
         properties.collect::<Vec<_>>().join(",\n")

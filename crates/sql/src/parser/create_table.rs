@@ -81,6 +81,12 @@ fn refuse_second(is_given: bool, clause: &str) -> Result<()> {
 pub(crate) fn column(c: &mut Cursor<'_>) -> Result<ColumnDef> {
     let name = c.identifier()?;
     let mut def = plain_column(name, data_type(c)?);
+    constraints(c, &mut def)?;
+    Ok(def)
+}
+
+/// `NOT NULL`, `COMMENT 'text'` and `DEFAULT value`, in any order.
+pub(crate) fn constraints(c: &mut Cursor<'_>, def: &mut ColumnDef) -> Result<()> {
     loop {
         if c.eat(&["NOT", "NULL"]) {
             def.nullability = Nullability::Required;
@@ -89,9 +95,21 @@ pub(crate) fn column(c: &mut Cursor<'_>) -> Result<ColumnDef> {
         } else if c.eat(&["DEFAULT"]) {
             def.default = Some(c.expression()?);
         } else {
-            return Ok(def);
+            return Ok(());
         }
     }
+}
+
+/// A column, or a transform of one.
+pub(crate) fn field_term(c: &mut Cursor<'_>) -> Result<PartitionTerm> {
+    if matches!(c.peek(0), Token::Word(_)) && *c.peek(1) == Token::LParen {
+        return transform_term(c);
+    }
+    Ok(PartitionTerm {
+        transform: Transform::Identity,
+        column: c.name()?,
+        declared: None,
+    })
 }
 
 /// A column, a transform of one, or a column with its type.

@@ -177,6 +177,23 @@ impl<'a> Cursor<'a> {
         Err(self.unexpected("a whole number"))
     }
 
+    /// A whole number with a sign or without.
+    pub(crate) fn signed_integer(&mut self) -> Result<i64> {
+        let negative = *self.peek(0) == Token::Minus;
+        let Token::Number(digits, _) = self.peek(usize::from(negative)) else {
+            return Err(self.unexpected("a whole number"));
+        };
+        let sign = if negative { "-" } else { "" };
+        let Ok(n) = format!("{sign}{digits}").parse() else {
+            return Err(self.unexpected("a whole number"));
+        };
+        if negative {
+            self.next();
+        }
+        self.next();
+        Ok(n)
+    }
+
     /// Items separated by commas.
     pub(crate) fn comma_separated<T>(&mut self, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         let mut items = vec![item(self)?];

@@ -3,6 +3,7 @@
 //! Queries and expressions are sqlparser's. Everything that Spark and Iceberg add, or that sqlparser would read and
 //! DataFusion would then ignore, has a grammar of its own here.
 
+mod alter;
 mod array_forms;
 mod cast_types;
 mod create_table;
@@ -110,10 +111,20 @@ fn statement(c: &mut Cursor<'_>, depth: usize) -> Result<Statement> {
         if c.eat_any(NAMESPACE).is_some() {
             return namespaces::alter_namespace(c);
         }
-        return Err(Error::unsupported("ALTER TABLE is not supported yet"));
+        if c.at(&["VIEW"]) {
+            return Err(Error::unsupported("views are not supported yet"));
+        }
+        c.expect(&["TABLE"])?;
+        return alter::alter_table(c);
     }
-    if c.eat(&["COMMENT", "ON"]) && c.eat_any(NAMESPACE).is_some() {
-        return namespaces::comment_on_namespace(c);
+    if c.eat(&["COMMENT", "ON"]) {
+        if c.eat(&["TABLE"]) {
+            return alter::comment_on_table(c);
+        }
+        if c.eat_any(NAMESPACE).is_some() {
+            return namespaces::comment_on_namespace(c);
+        }
+        return Err(c.unexpected("TABLE or NAMESPACE"));
     }
     query_or_unsupported(c)
 }
