@@ -29,13 +29,16 @@ pub enum AlterTable {
     /// REPLACE COLUMNS
     ReplaceColumns(Vec<ColumnDef>),
     /// ADD PARTITION FIELD
-    AddPartitionField { term: PartitionTerm, name: Option<String> },
+    AddPartitionField {
+        term: Box<PartitionTerm>,
+        name: Option<String>,
+    },
     /// DROP PARTITION FIELD
-    DropPartitionField(PartitionTerm),
+    DropPartitionField(Box<PartitionTerm>),
     /// REPLACE PARTITION FIELD
     ReplacePartitionField {
-        old: PartitionTerm,
-        new: PartitionTerm,
+        old: Box<PartitionTerm>,
+        new: Box<PartitionTerm>,
         name: Option<String>,
     },
     /// WRITE
@@ -88,7 +91,7 @@ pub enum ColumnChange {
     /// DROP NOT NULL
     DropNotNull,
     /// SET DEFAULT
-    SetDefault(Expr),
+    SetDefault(Box<Expr>),
     /// DROP DEFAULT
     DropDefault,
 }

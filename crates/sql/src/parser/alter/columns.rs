@@ -105,7 +105,7 @@ fn column_change(c: &mut Cursor<'_>) -> Result<Option<ColumnChange>> {
         return Ok(Some(ColumnChange::DropNotNull));
     }
     if c.eat(&["SET", "DEFAULT"]) {
-        return Ok(Some(ColumnChange::SetDefault(c.expression()?)));
+        return Ok(Some(ColumnChange::SetDefault(Box::new(c.expression()?))));
     }
     if c.eat(&["DROP", "DEFAULT"]) {
         return Ok(Some(ColumnChange::DropDefault));

@@ -82,17 +82,17 @@ fn names(c: &mut Cursor<'_>) -> Result<Vec<Name>> {
 fn partition_fields(c: &mut Cursor<'_>) -> Result<Option<AlterTable>> {
     let change = if c.eat(&["ADD", "PARTITION", "FIELD"]) {
         AlterTable::AddPartitionField {
-            term: field_term(c)?,
+            term: Box::new(field_term(c)?),
             name: alias(c)?,
         }
     } else if c.eat(&["DROP", "PARTITION", "FIELD"]) {
-        AlterTable::DropPartitionField(field_term(c)?)
+        AlterTable::DropPartitionField(Box::new(field_term(c)?))
     } else if c.eat(&["REPLACE", "PARTITION", "FIELD"]) {
-        let old = field_term(c)?;
+        let old = Box::new(field_term(c)?);
         c.expect(&["WITH"])?;
         AlterTable::ReplacePartitionField {
             old,
-            new: field_term(c)?,
+            new: Box::new(field_term(c)?),
             name: alias(c)?,
         }
     } else {
