@@ -10,6 +10,8 @@ use tarn_format::io::ObjectId;
 use tarn_format::{Error, ErrorKind, Result};
 
 use super::file_positions::FilePositions;
+use super::key_set::KeySetId;
+use super::key_table::KeyTable;
 
 /// The budget of [`DeleteCache::default`].
 pub const DEFAULT_BUDGET_BYTES: u64 = 256 << 20;
@@ -21,6 +23,8 @@ pub(super) enum DeleteKey {
     Positions(ObjectId),
     /// The deletion vector at this offset and of this length in bytes in a Puffin file.
     Vector(ObjectId, i64, i64),
+    /// The keys of a set of equality deletes.
+    Keys(Arc<KeySetId>),
 }
 
 /// Something loaded.
@@ -28,6 +32,7 @@ pub(super) enum DeleteKey {
 pub(super) enum Loaded {
     Positions(Arc<FilePositions>),
     Vector(Arc<DeletionVector>),
+    Keys(Arc<KeyTable>),
 }
 
 impl Loaded {
@@ -35,6 +40,7 @@ impl Loaded {
         match self {
             Loaded::Positions(positions) => positions.size_bytes(),
             Loaded::Vector(vector) => vector_size_bytes(vector),
+            Loaded::Keys(table) => table.size_bytes(),
         }
     }
 }
@@ -70,7 +76,13 @@ impl DeleteCache {
     /// A cache of at most so many bytes. The deletes of one file, or one set of keys, that need more are refused.
     pub fn new(budget_bytes: u64) -> Self {
         const ENTRY: usize = 256;
-        let weigh = |_: &DeleteKey, loaded: &Loaded| u32::try_from(ENTRY + loaded.size_bytes()).unwrap_or(u32::MAX);
+        let weigh = |key: &DeleteKey, loaded: &Loaded| {
+            let key = match key {
+                DeleteKey::Keys(id) => id.size_bytes(),
+                DeleteKey::Positions(_) | DeleteKey::Vector(..) => 0,
+            };
+            u32::try_from(ENTRY + key + loaded.size_bytes()).unwrap_or(u32::MAX)
+        };
         // The newest is what the running scan needs: it is always let in.
         let cache = Cache::builder()
             .max_capacity(budget_bytes)

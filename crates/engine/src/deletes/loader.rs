@@ -5,19 +5,28 @@ use std::sync::Arc;
 
 use datafusion::execution::cache::cache_manager::FileMetadataCache;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use futures::{StreamExt, TryStreamExt, stream};
 use tarn_format::deletes::deletion_vector::DeletionVector;
 use tarn_format::deletes::{DeleteKind, DeleteTask};
 use tarn_format::io::FileIo;
 use tarn_format::scan::FileScanTask;
+use tarn_format::spec::name_mapping::NameMapping;
 use tarn_format::{Error, Result, ResultExt};
 
 use super::cache::{DeleteCache, DeleteKey, Loaded, vector_size_bytes};
 use super::file_positions::FilePositions;
+use super::key_file;
+use super::key_set::KeySet;
+use super::key_table::KeyTable;
 use super::position_reader::{DeleteFileReader, Wanted};
 use crate::caches::Caches;
+use crate::format_error;
+use crate::scan::reader_factory::TableReaderFactory;
 
 /// Rows that are read at a time.
 const BATCH_ROWS: usize = 8192;
+/// Files of keys that are opened ahead.
+const OPEN_AHEAD: usize = 8;
 
 /// Loads deletes of a table's data files. Cheap to clone.
 #[derive(Clone)]
@@ -88,8 +97,48 @@ impl DeleteLoader {
         };
         match self.cache.get(key, load).await? {
             Loaded::Vector(vector) => Ok(vector),
-            Loaded::Positions(_) => Err(misplaced(delete)),
+            _ => Err(misplaced(delete.path())),
         }
+    }
+
+    /// The keys of a set of equality deletes. `mapping` gives ids to files without any.
+    ///
+    /// # Errors
+    /// As [`Self::deleted_positions`].
+    pub(crate) async fn keys(&self, set: &KeySet, mapping: &NameMapping) -> Result<Arc<KeyTable>> {
+        let key = DeleteKey::Keys(Arc::clone(&set.id));
+        let load = async { Ok(Loaded::Keys(Arc::new(self.read_keys(set, mapping).await?))) };
+        match self.cache.get(key, load).await? {
+            Loaded::Keys(table) => Ok(table),
+            _ => Err(misplaced(set.deletes.first().map_or("", DeleteTask::path))),
+        }
+    }
+
+    async fn read_keys(&self, set: &KeySet, mapping: &NameMapping) -> Result<KeyTable> {
+        let readers = TableReaderFactory {
+            io: self.io.clone(),
+            footers: Arc::clone(&self.footers),
+        };
+        let mut table = KeyTable::new(&set.columns).map_err(|e| format_error(e.into()))?;
+        let open = |delete: DeleteTask| {
+            let readers = &readers;
+            async move {
+                let file = delete.data_file();
+                let opened = key_file::keys(readers, &file, &set.columns, mapping).await;
+                Ok::<_, Error>((opened.context("delete file", delete.path())?, delete))
+            }
+        };
+        let mut opened = stream::iter(set.deletes.iter().cloned()).map(open).buffered(OPEN_AHEAD);
+        while let Some((mut batches, delete)) = opened.try_next().await? {
+            while let Some(keys) = batches.next().await {
+                let added = keys.and_then(|keys| Ok(table.add(&keys, delete.sequence_number())?));
+                added.map_err(format_error).context("delete file", delete.path())?;
+                self.cache
+                    .check(table.size_bytes())
+                    .context("delete file", delete.path())?;
+            }
+        }
+        Ok(table)
     }
 
     async fn file(&self, delete: &DeleteTask) -> Result<Arc<FilePositions>> {
@@ -112,11 +161,11 @@ impl DeleteLoader {
         };
         match self.cache.get(key, load).await? {
             Loaded::Positions(positions) => Ok(positions),
-            Loaded::Vector(_) => Err(misplaced(delete)),
+            _ => Err(misplaced(delete.path())),
         }
     }
 }
 
-fn misplaced(delete: &DeleteTask) -> Error {
-    Error::corrupt("the cache of deletes holds something else").with_context("delete file", delete.path())
+fn misplaced(path: &str) -> Error {
+    Error::corrupt("the cache of deletes holds something else").with_context("delete file", path)
 }

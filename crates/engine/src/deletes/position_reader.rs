@@ -9,7 +9,6 @@ use arrow::datatypes::{DataType, FieldRef, SchemaRef as ArrowSchemaRef};
 use datafusion::error::{DataFusionError, Result as EngineResult};
 use datafusion::execution::cache::cache_manager::FileMetadataCache;
 use datafusion::parquet::arrow::ProjectionMask;
-use datafusion::parquet::arrow::async_reader::{AsyncFileReader, ParquetRecordBatchStreamBuilder};
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
@@ -20,6 +19,7 @@ use tarn_format::spec::schema::SchemaRef;
 use tarn_format::spec::types::FieldId;
 use tarn_format::{Error, Result, ResultExt};
 
+use super::parquet_file;
 use crate::arrow::schema::field_id;
 use crate::scan::adapt_array::adapt;
 use crate::scan::reader_factory::TableReaderFactory;
@@ -125,23 +125,16 @@ impl DeleteFileReader {
         file: Arc<DataFile>,
         wanted: Wanted,
     ) -> Result<BoxStream<'static, EngineResult<DeletedRows>>> {
-        let failed = |e: Box<dyn std::error::Error + Send + Sync>| {
-            Error::corrupt("position deletes cannot be read").with_source(e)
-        };
         let factory = TableReaderFactory {
             io: self.io.clone(),
             footers: Arc::clone(&self.footers),
         };
-        let size = u64::try_from(file.file_size_in_bytes).unwrap_or(0);
-        let reader = factory.open(&file.file_path, size, &self.metrics);
-        let reader: Box<dyn AsyncFileReader> = reader.map_err(|e| failed(e.into()))?;
-        let builder = ParquetRecordBatchStreamBuilder::new(reader).await;
-        let builder = builder.map_err(|e| failed(e.into()))?;
+        let builder = parquet_file::open(&factory, &file, &self.metrics).await?;
         let stored = Arc::clone(builder.schema());
         let columns = StoredColumns::find(&stored, wanted.row.as_ref())?;
         let mask = ProjectionMask::roots(builder.parquet_schema(), columns.indexes());
         let batches = builder.with_projection(mask).with_batch_size(wanted.batch_size).build();
-        let batches = batches.map_err(|e| failed(e.into()))?;
+        let batches = batches.map_err(parquet_file::failed)?;
         let rows = batches.map(move |batch| {
             let named = |e: DataFusionError| e.context(format!("delete file {}", file.file_path));
             let batch = batch.map_err(|e| named(e.into()))?;

@@ -10,14 +10,18 @@ use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::parquet::ParquetFileReaderFactory;
 use datafusion::datasource::physical_plan::{FileScanConfig, FileSource};
 use datafusion::error::{DataFusionError, Result};
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::projection::{ProjectionExpr, ProjectionExprs};
 use datafusion_datasource::morsel::{MorselPlanner, Morselizer};
 use object_store::ObjectStore;
 use tarn_format::deletes::deletion_vector::DeletionVector;
 use tarn_format::scan::FileScanTask;
 use tarn_format::spec::types::FieldId;
 
+use super::deleted_rows::{DeletedRows, DeletedRowsFilter, KeyTest, PositionTest};
 use super::field_id_adapter::FieldIdAdapterFactory;
-use super::file_planner::DeferredPlanner;
+use super::file_planner::{DeferredPlanner, FilteredPlanner};
+use super::metadata_columns::MetadataColumn;
 use super::row_access::access_plan;
 use super::source::{IcebergFile, ScanContext};
 use crate::arrow::schema::field_id;
@@ -67,7 +71,12 @@ fn task_of(file: &PartitionedFile) -> Result<FileScanTask> {
 
 /// What files of one partition of the plan are opened with.
 pub(super) struct FileOpening {
+    /// Reads all columns that there are.
     pub(super) inner: Arc<dyn FileSource>,
+    /// Reads what the query asks for.
+    pub(super) projected: Arc<dyn FileSource>,
+    /// What the query asks for.
+    pub(super) projection: ProjectionExprs,
     pub(super) context: Arc<ScanContext>,
     pub(super) object_store: Arc<dyn ObjectStore>,
     pub(super) config: FileScanConfig,
@@ -85,9 +94,18 @@ impl fmt::Debug for FileOpening {
 impl FileOpening {
     /// Plans the reading of a file, of its rows those that the file's extensions select.
     fn plan(&self, task: &FileScanTask, file: PartitionedFile) -> Result<Box<dyn MorselPlanner>> {
+        self.plan_with(&self.projected, self.config.clone(), task, file)
+    }
+
+    fn plan_with(
+        &self,
+        source: &Arc<dyn FileSource>,
+        mut config: FileScanConfig,
+        task: &FileScanTask,
+        file: PartitionedFile,
+    ) -> Result<Box<dyn MorselPlanner>> {
         let context = &self.context;
         let constants = context.constants.of(task).map_err(external)?;
-        let mut config = self.config.clone();
         config.expr_adapter_factory = Some(Arc::new(FieldIdAdapterFactory {
             schema: Arc::clone(&context.schema),
             name_mapping: Arc::clone(&context.name_mapping),
@@ -95,7 +113,7 @@ impl FileOpening {
             without_nan: Arc::new(without_nan(task, self.inner.table_schema().table_schema())),
         }));
         let store = Arc::clone(&self.object_store);
-        let morselizer = self.inner.create_morselizer(store, &config, self.partition)?;
+        let morselizer = source.create_morselizer(store, &config, self.partition)?;
         morselizer.plan_file(file)
     }
 
@@ -104,11 +122,58 @@ impl FileOpening {
         task: &FileScanTask,
         mut file: PartitionedFile,
     ) -> Result<Box<dyn MorselPlanner>> {
-        let deleted = self.context.deletes.deleted_positions(task).await;
-        if let Some(deleted) = deleted.map_err(external)?.filter(|deleted| !deleted.is_empty()) {
+        let deletes = &self.context.deletes;
+        let positions = deletes.deleted_positions(task).await.map_err(external)?;
+        let mut positions = positions.filter(|deleted| !deleted.is_empty());
+        if self.context.deleted_rows == DeletedRows::LeftOut
+            && let Some(deleted) = positions.take()
+        {
             file = self.without_rows(&deleted, file).await?;
         }
-        self.plan(task, file)
+        let mut reading = HiddenColumns::new(self);
+        let mut keys = Vec::new();
+        for set in self.context.equality.sets_of(task) {
+            let table = deletes.keys(set, &self.context.name_mapping).await;
+            let columns = set
+                .columns
+                .iter()
+                .map(|key| Ok((reading.add(key.field.name())?, key.clone())));
+            keys.push(KeyTest {
+                table: table.map_err(external)?,
+                columns: columns.collect::<Result<_>>()?,
+            });
+        }
+        if keys.is_empty() && positions.is_none() {
+            return self.plan(task, file);
+        }
+        let position = |deleted| {
+            let column = reading.add(MetadataColumn::Pos.name())?;
+            Ok::<_, DataFusionError>(PositionTest { deleted, column })
+        };
+        let filter = DeletedRowsFilter {
+            width: self.projection.as_ref().len(),
+            sequence_number: task.sequence_number(),
+            positions: positions.map(position).transpose()?,
+            keys,
+            marks: (self.context.deleted_rows == DeletedRows::Marked).then(|| self.marks()),
+        };
+        // The limit counts what is left of the rows: the stream of all files applies it.
+        let mut config = self.config.clone();
+        config.limit = None;
+        let source = projected(&self.inner, &reading.projection())?;
+        let planner = self.plan_with(&source, config, task, file)?;
+        Ok(Box::new(FilteredPlanner::new(planner, Arc::new(filter))))
+    }
+
+    /// Where the query's columns are `_deleted`. That it is nothing more than this column there, is seen to when
+    /// projections are pushed down.
+    fn marks(&self) -> Vec<usize> {
+        let is_mark = |p: &ProjectionExpr| {
+            let column = p.expr.downcast_ref::<Column>();
+            column.is_some_and(|c| c.name() == MetadataColumn::Deleted.name())
+        };
+        let columns = self.projection.iter().enumerate();
+        columns.filter(|(_, p)| is_mark(p)).map(|(i, _)| i).collect()
     }
 
     /// The file without these rows. Its footer is read, and cached for the reader that follows.
@@ -117,6 +182,48 @@ impl FileOpening {
         let mut reader = readers.create_reader(self.partition, file.clone(), None, self.inner.metrics())?;
         let footer = reader.get_metadata(None).await?;
         Ok(file.with_extension(access_plan(deleted, footer.row_groups())))
+    }
+}
+
+/// The source with a projection.
+pub(super) fn projected(source: &Arc<dyn FileSource>, projection: &ProjectionExprs) -> Result<Arc<dyn FileSource>> {
+    let projected = source.try_pushdown_projection(projection)?;
+    projected.ok_or_else(|| DataFusionError::Internal("the reader of an Iceberg scan takes no projection".to_string()))
+}
+
+/// The columns of a query followed by others.
+struct HiddenColumns<'a> {
+    opening: &'a FileOpening,
+    /// Indexes in the reader's schema.
+    added: Vec<usize>,
+}
+
+impl<'a> HiddenColumns<'a> {
+    fn new(opening: &'a FileOpening) -> Self {
+        HiddenColumns {
+            opening,
+            added: Vec::new(),
+        }
+    }
+
+    /// Adds a column; returns where batches have it.
+    fn add(&mut self, name: &str) -> Result<usize> {
+        let index = self.opening.inner.table_schema().table_schema().index_of(name)?;
+        let known = self.added.iter().position(|added| *added == index);
+        let place = known.unwrap_or_else(|| {
+            self.added.push(index);
+            self.added.len() - 1
+        });
+        Ok(self.opening.projection.as_ref().len() + place)
+    }
+
+    fn projection(&self) -> ProjectionExprs {
+        let schema = self.opening.inner.table_schema().table_schema();
+        let added = self.added.iter().map(|index| {
+            let name = schema.field(*index).name();
+            ProjectionExpr::new(Arc::new(Column::new(name, *index)), name.as_str())
+        });
+        self.opening.projection.iter().cloned().chain(added).collect()
     }
 }
 

@@ -1,12 +1,15 @@
 //! Scans of Iceberg tables as DataFusion plans.
 
 pub(crate) mod adapt_array;
+mod columns;
+mod deleted_rows;
+mod equality_deletes;
 mod field_id_adapter;
 mod file_constants;
 mod file_opening;
 mod file_planner;
 pub mod metadata_columns;
-mod name_mapping;
+pub(crate) mod name_mapping;
 pub(crate) mod nan_guard;
 pub(crate) mod plan;
 pub mod pushdown;

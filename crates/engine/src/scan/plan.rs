@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
+use arrow::datatypes::SchemaRef as ArrowSchemaRef;
 use datafusion::catalog::Session;
 use datafusion::common::stats::Precision;
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
 use datafusion::datasource::source::DataSourceExec;
-use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::Result;
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::logical_expr::Expr;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion_datasource::compute_all_files_statistics;
-use tarn_format::deletes::DeleteKind;
 use tarn_format::manifest::data_file::FileFormat;
 use tarn_format::metrics::ScanMetrics;
 use tarn_format::scan::incremental::IncrementalScan;
@@ -23,6 +22,9 @@ use tarn_format::spec::name_mapping::{DEFAULT_NAME_MAPPING, NameMapping};
 use tarn_format::spec::types::FieldId;
 use tarn_format::{Error, ResultExt};
 
+use super::columns::ScanColumns;
+use super::deleted_rows::DeletedRows;
+use super::equality_deletes::EqualityDeletes;
 use super::file_constants::ConstantColumns;
 use super::metadata_columns::MetadataColumn;
 use super::pushdown::to_predicate;
@@ -59,11 +61,18 @@ pub(crate) async fn plan_scan(
         io: table.table().io.clone(),
         footers: Arc::clone(&table.caches().footers),
     });
-    let context = scan_context(table, &plan, Arc::clone(&readers)).map_err(external)?;
+    let deleted = deleted_rows(table, &request);
+    let context = scan_context(table, &plan, Arc::clone(&readers), deleted).map_err(external)?;
+    let columns = ScanColumns::new(table, &context.equality, deleted);
+    let projection = columns.projection(table, request.projection);
+    let files = Files {
+        table,
+        columns: Arc::clone(columns.all()),
+        deleted,
+    };
     let target_partitions = state.config().target_partitions().max(1);
-    let groups = file_groups(table, &plan, target_partitions);
-    let table_schema = table_schema(table);
-    let all_columns = Arc::clone(table_schema.table_schema());
+    let groups = files.groups(&plan, target_partitions);
+    let all_columns = Arc::clone(columns.all());
     let (mut groups, mut statistics) = compute_all_files_statistics(groups, all_columns, true, false)?;
     if groups.is_empty() {
         // A plan of no partitions at all cannot be sorted.
@@ -73,12 +82,14 @@ pub(crate) async fn plan_scan(
     let options = table.read_options().split_options(&table.table().metadata.properties);
     if let Some(options) = options.map_err(external)? {
         // Statistics are those of whole files: pieces of one would count its rows several times.
-        groups = split_groups(table, &plan, &options, target_partitions).map_err(external)?;
+        groups = files
+            .split_groups(&plan, &options, target_partitions)
+            .map_err(external)?;
     }
 
     let mut options = state.table_options().parquet.clone();
     options.global = state.config_options().execution.parquet.clone();
-    let parquet = ParquetSource::new(table_schema)
+    let parquet = ParquetSource::new(columns.table_schema)
         .with_table_parquet_options(options)
         .with_parquet_file_reader_factory(readers);
     let source = IcebergSource::new(parquet, Arc::new(context));
@@ -86,7 +97,7 @@ pub(crate) async fn plan_scan(
     let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
         .with_file_groups(groups)
         .with_statistics(statistics)
-        .with_projection_indices(request.projection.cloned())?
+        .with_projection_indices(projection)?
         .with_limit(request.limit)
         .build();
     Ok(DataSourceExec::from_data_source(config))
@@ -109,24 +120,18 @@ async fn plan_files(table: &IcebergTable, request: &ScanRequest<'_>) -> tarn_for
         None => TableScan::new(setup).snapshot(table.selector().clone()).plan().await?,
     };
     for task in &plan.tasks {
-        check(task, table.metadata_columns())?;
+        check(task)?;
     }
     Ok(plan)
 }
 
-fn check(task: &FileScanTask, columns: &[MetadataColumn]) -> tarn_format::Result<()> {
+fn check(task: &FileScanTask) -> tarn_format::Result<()> {
     let refuse = |what: String| Err(Error::unsupported(what).with_context("file", task.path()));
     if task.file_format() != FileFormat::Parquet {
         return refuse(format!(
             "reading {} data files is not supported yet",
             task.file_format()
         ));
-    }
-    if task.deletes().iter().any(|d| d.kind() == DeleteKind::Equality) {
-        return refuse("tables with equality deletes cannot be read yet".to_string());
-    }
-    if !task.deletes().is_empty() && columns.contains(&MetadataColumn::Deleted) {
-        return refuse("column _deleted of tables with row-level deletes cannot be read yet".to_string());
     }
     Ok(())
 }
@@ -150,6 +155,7 @@ fn scan_context(
     table: &IcebergTable,
     plan: &ScanPlan,
     readers: Arc<TableReaderFactory>,
+    deleted_rows: DeletedRows,
 ) -> tarn_format::Result<ScanContext> {
     let metadata = &table.table().metadata;
     let mapping = match metadata.properties.get(DEFAULT_NAME_MAPPING) {
@@ -157,12 +163,17 @@ fn scan_context(
         Some(json) => NameMapping::from_json(json).context("property", DEFAULT_NAME_MAPPING)?,
     };
     let columns = table.metadata_columns().to_vec();
+    let io = &table.table().io;
+    let equality = EqualityDeletes::of(&plan.tasks, metadata, table.iceberg_schema(), io)?;
+    let schema = equality.with_columns(table.iceberg_schema())?;
     Ok(ScanContext {
         readers,
-        deletes: DeleteLoader::new(table.table().io.clone(), table.caches()),
-        schema: Arc::clone(table.iceberg_schema()),
+        deletes: DeleteLoader::new(io.clone(), table.caches()),
+        equality,
+        deleted_rows,
         name_mapping: Arc::new(mapping),
-        constants: ConstantColumns::new(Arc::clone(metadata), Arc::clone(table.iceberg_schema()), columns),
+        constants: ConstantColumns::new(Arc::clone(metadata), Arc::clone(&schema), columns),
+        schema,
         description: describe(table, plan),
     })
 }
@@ -187,62 +198,72 @@ fn describe(table: &IcebergTable, plan: &ScanPlan) -> String {
     )
 }
 
-/// The columns a reader is asked for: those of the table, constant metadata columns, then what the reader makes itself.
-fn table_schema(table: &IcebergTable) -> TableSchema {
-    let schema = table.arrow_schema();
-    if !table.metadata_columns().contains(&MetadataColumn::Pos) {
-        return TableSchema::from(Arc::clone(schema));
-    }
-    let (made, stored): (Vec<_>, Vec<_>) = schema
-        .fields()
-        .iter()
-        .cloned()
-        .partition(|f| f.name() == MetadataColumn::Pos.name());
-    let stored = arrow::datatypes::Schema::new(stored);
-    TableSchema::builder(Arc::new(stored))
-        .with_virtual_columns(made)
-        .build()
-}
-
-fn file_groups(table: &IcebergTable, plan: &ScanPlan, target_partitions: usize) -> Vec<FileGroup> {
-    let files: Vec<PartitionedFile> = plan.tasks.iter().map(|task| partitioned_file(table, task)).collect();
-    FileGroup::new(files).split_files(target_partitions)
-}
-
-/// Pieces of files, packed as was asked for, in at most as many groups as run at a time.
-fn split_groups(
-    table: &IcebergTable,
-    plan: &ScanPlan,
-    options: &SplitOptions,
-    target_partitions: usize,
-) -> tarn_format::Result<Vec<FileGroup>> {
-    let packed = plan_groups(&plan.tasks, options)?;
-    let mut groups: Vec<Vec<PartitionedFile>> = vec![Vec::new(); packed.len().min(target_partitions)];
-    for (i, splits) in packed.into_iter().enumerate() {
-        let Some(group) = groups.get_mut(i % target_partitions) else {
-            continue;
-        };
-        group.extend(splits.into_iter().map(|split| piece(table, &split)));
-    }
-    Ok(groups.into_iter().map(FileGroup::new).collect())
-}
-
-fn piece(table: &IcebergTable, split: &FileSplit) -> PartitionedFile {
-    let file = partitioned_file(table, &split.task);
-    let end = split.start.saturating_add(split.length);
-    match (i64::try_from(split.start), i64::try_from(end)) {
-        (Ok(start), Ok(end)) => file.with_range(start, end),
-        _ => file,
+/// Deleted rows are shown to a query that asks for `_deleted` (Java: `DeleteFilter.hasIsDeletedColumn`).
+fn deleted_rows(table: &IcebergTable, request: &ScanRequest<'_>) -> DeletedRows {
+    let shown = table.arrow_schema().fields();
+    let is_mark = |name: &str| name == MetadataColumn::Deleted.name();
+    let is_asked_for = match request.projection {
+        None => table.metadata_columns().contains(&MetadataColumn::Deleted),
+        Some(projection) => projection
+            .iter()
+            .filter_map(|i| shown.get(*i))
+            .any(|f| is_mark(f.name())),
+    };
+    match is_asked_for {
+        true => DeletedRows::Marked,
+        false => DeletedRows::LeftOut,
     }
 }
 
-fn partitioned_file(table: &IcebergTable, task: &FileScanTask) -> PartitionedFile {
-    let size = u64::try_from(task.file_size_in_bytes()).unwrap_or(0);
-    let mut statistics = file_statistics(task, table.arrow_schema(), table.iceberg_schema());
-    if table.read_options().answers == AnswersFrom::Data {
-        statistics = Arc::new(Arc::unwrap_or_clone(statistics).to_inexact());
+/// Makes DataFusion's files of Iceberg's.
+struct Files<'a> {
+    table: &'a IcebergTable,
+    /// The columns that statistics are told of.
+    columns: ArrowSchemaRef,
+    deleted: DeletedRows,
+}
+
+impl Files<'_> {
+    fn groups(&self, plan: &ScanPlan, target_partitions: usize) -> Vec<FileGroup> {
+        let files: Vec<PartitionedFile> = plan.tasks.iter().map(|task| self.file(task)).collect();
+        FileGroup::new(files).split_files(target_partitions)
     }
-    PartitionedFile::new(task.path(), size)
-        .with_statistics(statistics)
-        .with_extension(IcebergFile { task: task.clone() })
+
+    /// Pieces of files, packed as was asked for, in at most as many groups as run at a time.
+    fn split_groups(
+        &self,
+        plan: &ScanPlan,
+        options: &SplitOptions,
+        target_partitions: usize,
+    ) -> tarn_format::Result<Vec<FileGroup>> {
+        let packed = plan_groups(&plan.tasks, options)?;
+        let mut groups: Vec<Vec<PartitionedFile>> = vec![Vec::new(); packed.len().min(target_partitions)];
+        for (i, splits) in packed.into_iter().enumerate() {
+            let Some(group) = groups.get_mut(i % target_partitions) else {
+                continue;
+            };
+            group.extend(splits.into_iter().map(|split| self.piece(&split)));
+        }
+        Ok(groups.into_iter().map(FileGroup::new).collect())
+    }
+
+    fn piece(&self, split: &FileSplit) -> PartitionedFile {
+        let file = self.file(&split.task);
+        let end = split.start.saturating_add(split.length);
+        match (i64::try_from(split.start), i64::try_from(end)) {
+            (Ok(start), Ok(end)) => file.with_range(start, end),
+            _ => file,
+        }
+    }
+
+    fn file(&self, task: &FileScanTask) -> PartitionedFile {
+        let size = u64::try_from(task.file_size_in_bytes()).unwrap_or(0);
+        let mut statistics = file_statistics(task, &self.columns, self.table.iceberg_schema(), self.deleted);
+        if self.table.read_options().answers == AnswersFrom::Data {
+            statistics = Arc::new(Arc::unwrap_or_clone(statistics).to_inexact());
+        }
+        PartitionedFile::new(task.path(), size)
+            .with_statistics(statistics)
+            .with_extension(IcebergFile { task: task.clone() })
+    }
 }

@@ -15,20 +15,25 @@ use datafusion::datasource::physical_plan::{
 };
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::{DataFusionError, Result};
-use datafusion::physical_expr::projection::ProjectionExprs;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::projection::{ProjectionExpr, ProjectionExprs};
+use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_expr_common::sort_expr::PhysicalSortExpr;
-use datafusion::physical_plan::filter_pushdown::FilterPushdownPropagation;
+use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
-use datafusion::physical_plan::{DisplayFormatType, SortOrderPushdownResult};
+use datafusion::physical_plan::{DisplayFormatType, SortOrderPushdownResult, apply_expression_roots};
 use datafusion_datasource::morsel::Morselizer;
 use object_store::ObjectStore;
 use tarn_format::scan::FileScanTask;
 use tarn_format::spec::name_mapping::NameMapping;
 use tarn_format::spec::schema::Schema;
 
+use super::deleted_rows::DeletedRows;
+use super::equality_deletes::EqualityDeletes;
 use super::file_constants::ConstantColumns;
-use super::file_opening::{FileOpening, IcebergMorselizer};
+use super::file_opening::{FileOpening, IcebergMorselizer, projected};
+use super::metadata_columns::MetadataColumn;
 use super::reader_factory::TableReaderFactory;
 use crate::deletes::DeleteLoader;
 
@@ -39,6 +44,10 @@ pub(crate) struct ScanContext {
     pub(crate) readers: Arc<TableReaderFactory>,
     /// Loads what is deleted.
     pub(crate) deletes: DeleteLoader,
+    /// What equality deletes it deletes by.
+    pub(crate) equality: EqualityDeletes,
+    pub(crate) deleted_rows: DeletedRows,
+    /// What rows are read with, key columns of equality deletes included.
     pub(crate) schema: Arc<Schema>,
     /// Ids of files without any: the mapping of the table, or that of its schema.
     pub(crate) name_mapping: Arc<NameMapping>,
@@ -56,7 +65,10 @@ pub(crate) struct IcebergFile {
 /// The source of an Iceberg scan.
 #[derive(Clone)]
 pub struct IcebergSource {
+    /// Reads all columns that there are: files with deletes need others than the query asks for.
     inner: Arc<dyn FileSource>,
+    /// What the query asks for.
+    projection: ProjectionExprs,
     context: Arc<ScanContext>,
 }
 
@@ -70,17 +82,23 @@ impl fmt::Debug for IcebergSource {
 
 impl IcebergSource {
     pub(crate) fn new(parquet: ParquetSource, context: Arc<ScanContext>) -> Self {
+        let schema = parquet.table_schema().table_schema();
+        let all: Vec<usize> = (0..schema.fields().len()).collect();
         IcebergSource {
+            projection: ProjectionExprs::from_indices(&all, schema),
             inner: Arc::new(parquet),
             context,
         }
     }
 
     fn with_inner(&self, inner: Arc<dyn FileSource>) -> Arc<dyn FileSource> {
-        Arc::new(IcebergSource {
-            inner,
-            context: Arc::clone(&self.context),
-        })
+        Arc::new(IcebergSource { inner, ..self.clone() })
+    }
+
+    /// Whether the expression needs to know which rows are deleted: that is found out after the inner source's reading.
+    fn needs_marks(&self, expr: &Arc<dyn PhysicalExpr>) -> bool {
+        let is_mark = |column: &Column| column.name() == MetadataColumn::Deleted.name();
+        self.context.deleted_rows == DeletedRows::Marked && collect_columns(expr).iter().any(is_mark)
     }
 }
 
@@ -107,7 +125,9 @@ impl FileSource for IcebergSource {
             .with_file_groups(Vec::new())
             .build();
         Ok(Box::new(IcebergMorselizer::new(FileOpening {
+            projected: projected(&self.inner, &self.projection)?,
             inner: Arc::clone(&self.inner),
+            projection: self.projection.clone(),
             context: Arc::clone(&self.context),
             object_store,
             config,
@@ -128,7 +148,7 @@ impl FileSource for IcebergSource {
     }
 
     fn projection(&self) -> Option<&ProjectionExprs> {
-        self.inner.projection()
+        Some(&self.projection)
     }
 
     fn metrics(&self) -> &ExecutionPlanMetricsSet {
@@ -152,14 +172,32 @@ impl FileSource for IcebergSource {
         filters: Vec<Arc<dyn PhysicalExpr>>,
         config: &ConfigOptions,
     ) -> Result<FilterPushdownPropagation<Arc<dyn FileSource>>> {
-        let mut pushed = self.inner.try_pushdown_filters(filters, config)?;
-        pushed.updated_node = pushed.updated_node.map(|inner| self.with_inner(inner));
-        Ok(pushed)
+        let kept: Vec<bool> = filters.iter().map(|f| self.needs_marks(f)).collect();
+        let given = filters.into_iter().zip(&kept).filter(|(_, kept)| !**kept);
+        let pushed = self
+            .inner
+            .try_pushdown_filters(given.map(|(f, _)| f).collect(), config)?;
+        let mut outcomes = pushed.filters.into_iter();
+        let outcome = |kept: &bool| match kept {
+            true => PushedDown::No,
+            false => outcomes.next().unwrap_or(PushedDown::No),
+        };
+        Ok(FilterPushdownPropagation {
+            filters: kept.iter().map(outcome).collect(),
+            updated_node: pushed.updated_node.map(|inner| self.with_inner(inner)),
+        })
     }
 
     fn try_pushdown_projection(&self, projection: &ProjectionExprs) -> Result<Option<Arc<dyn FileSource>>> {
-        let pushed = self.inner.try_pushdown_projection(projection)?;
-        Ok(pushed.map(|inner| self.with_inner(inner)))
+        let projection = self.projection.try_merge(projection)?;
+        let computed = |p: &ProjectionExpr| !p.expr.is::<Column>() && self.needs_marks(&p.expr);
+        if projection.iter().any(computed) {
+            return Ok(None);
+        }
+        Ok(Some(Arc::new(IcebergSource {
+            projection,
+            ..self.clone()
+        })))
     }
 
     fn try_pushdown_sort(
@@ -182,7 +220,8 @@ impl FileSource for IcebergSource {
         &self,
         f: &mut dyn for<'a> FnMut(&'a Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
-        self.inner.apply_expressions(f)
+        let projected = self.projection.iter().map(|p| &p.expr);
+        apply_expression_roots(self.inner.filter().iter().chain(projected), f)
     }
 
     fn reorder_files(&self, files: Vec<PartitionedFile>) -> Vec<PartitionedFile> {

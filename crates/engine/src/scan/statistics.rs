@@ -15,12 +15,20 @@ use tarn_format::spec::schema::Schema;
 use tarn_format::spec::types::{PrimitiveType, Type};
 use tarn_format::spec::value_binary::from_bytes;
 
+use super::deleted_rows::DeletedRows;
 use crate::arrow::schema::field_id;
 use crate::arrow::value::to_scalar;
 
 /// The statistics of one file over the columns of the scan's schema.
-pub(crate) fn file_statistics(task: &FileScanTask, arrow: &ArrowSchemaRef, schema: &Schema) -> Arc<Statistics> {
-    let live = task.live_record_count().and_then(|rows| usize::try_from(rows).ok());
+pub(super) fn file_statistics(
+    task: &FileScanTask,
+    arrow: &ArrowSchemaRef,
+    schema: &Schema,
+    deleted: DeletedRows,
+) -> Arc<Statistics> {
+    let counted = task.deletes().is_empty() || deleted == DeletedRows::LeftOut;
+    let live = task.live_record_count().filter(|_| counted);
+    let live = live.and_then(|rows| usize::try_from(rows).ok());
     let num_rows = match live {
         Some(rows) => Precision::Exact(rows),
         None => Precision::Inexact(usize::try_from(task.record_count()).unwrap_or(0)),

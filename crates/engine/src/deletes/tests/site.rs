@@ -122,13 +122,30 @@ impl Site {
         self.commit(delta.build()).await;
     }
 
+    async fn update(&self, updates: Vec<TableUpdate>) {
+        let update = Transaction::of(&self.table().await).update(move |_| Ok(updates.clone()));
+        let options = CommitOptions::default();
+        update.commit(self.catalog.as_ref(), &options).await.unwrap();
+    }
+
     pub(super) async fn upgrade(&self, version: FormatVersion) {
-        let upgrade =
-            Transaction::of(&self.table().await).update(move |_| Ok(vec![TableUpdate::UpgradeFormatVersion(version)]));
-        upgrade
-            .commit(self.catalog.as_ref(), &CommitOptions::default())
-            .await
-            .unwrap();
+        self.update(vec![TableUpdate::UpgradeFormatVersion(version)]).await;
+    }
+
+    /// Gives the table these columns.
+    pub(super) async fn evolve(&self, columns: Vec<NestedField>) {
+        let schema = Schema::new(1, StructType::new(columns), vec![]).unwrap();
+        self.update(vec![TableUpdate::AddSchema(schema), TableUpdate::SetCurrentSchema(-1)])
+            .await;
+    }
+
+    /// Adds a spec without partitions; returns its id.
+    pub(super) async fn unpartition(&self) -> i32 {
+        self.update(vec![TableUpdate::AddSpec(PartitionSpec::unpartitioned())])
+            .await;
+        let table = self.table().await;
+        let added = table.metadata.partition_specs.iter().find(|s| s.is_unpartitioned());
+        added.unwrap().spec_id
     }
 
     pub(super) fn location(&self, name: &str) -> String {
@@ -172,15 +189,30 @@ impl Site {
         self.rows(name, &rows).await
     }
 
+    /// A file of equality deletes: its columns by name and field id, which are its key too.
+    pub(super) async fn keys(&self, name: &str, columns: Vec<(&str, FieldId, ArrayRef)>) -> DataFile {
+        let ids: Vec<FieldId> = columns.iter().map(|(_, id, _)| *id).collect();
+        let fields: Vec<Field> = columns
+            .iter()
+            .map(|(name, id, values)| identified(name, *id, values.data_type().clone()))
+            .collect();
+        let columns = columns.into_iter().map(|(_, _, values)| values).collect();
+        let batch = RecordBatch::try_new(Arc::new(ArrowSchema::new(fields)), columns).unwrap();
+        self.keys_of(name, &batch, &ids).await
+    }
+
+    /// A file of equality deletes with these key columns.
+    pub(super) async fn keys_of(&self, name: &str, batch: &RecordBatch, ids: &[FieldId]) -> DataFile {
+        let mut file = self.file(name, DataContent::EqualityDeletes, batch).await;
+        file.equality_ids = ids.to_vec();
+        file
+    }
+
     /// A file of position deletes.
     pub(super) async fn positions(&self, name: &str, rows: &[(Option<&str>, i64)]) -> DataFile {
-        let field = |name: &str, id: FieldId, data_type: DataType| {
-            let id = HashMap::from([(FIELD_ID_KEY.to_string(), id.to_string())]);
-            Field::new(name, data_type, true).with_metadata(id)
-        };
         let schema = ArrowSchema::new(vec![
-            field("file_path", 2_147_483_546, DataType::Utf8),
-            field("pos", 2_147_483_545, DataType::Int64),
+            identified("file_path", 2_147_483_546, DataType::Utf8),
+            identified("pos", 2_147_483_545, DataType::Int64),
         ]);
         let columns: Vec<ArrayRef> = vec![
             Arc::new(StringArray::from_iter(rows.iter().map(|r| r.0))),
@@ -258,6 +290,12 @@ impl Site {
     pub(super) fn budget(&mut self, bytes: u64) {
         self.caches.deletes = DeleteCache::new(bytes);
     }
+}
+
+/// A field with an id.
+pub(super) fn identified(name: &str, id: FieldId, data_type: DataType) -> Field {
+    let id = HashMap::from([(FIELD_ID_KEY.to_string(), id.to_string())]);
+    Field::new(name, data_type, true).with_metadata(id)
 }
 
 /// The partition of one string.
