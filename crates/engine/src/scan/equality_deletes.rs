@@ -57,7 +57,7 @@ impl EqualityDeletes {
         let mut scopes: HashMap<Scope, usize> = HashMap::new();
         let mut deletes: Vec<Vec<DeleteTask>> = Vec::new();
         let mut found = EqualityDeletes::default();
-        for delete in tasks.iter().flat_map(|task| equality(task)) {
+        for delete in tasks.iter().flat_map(equality) {
             let place = place(delete);
             if found.set_of.contains_key(&place) {
                 continue;
