@@ -65,7 +65,7 @@ pub enum Statement {
     /// DROP CATALOG
     DropCatalog { name: String, if_exists: IfExists },
     /// USE [CATALOG | NAMESPACE] name
-    Use { name: Name },
+    Use { what: Used, name: Name },
     /// SHOW …
     Show(Show),
     /// DESCRIBE …
@@ -74,6 +74,17 @@ pub enum Statement {
     Set { key: Option<String>, value: Option<String> },
     /// RESET \[key]
     Reset { key: Option<String> },
+}
+
+/// What the name in USE is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Used {
+    /// A catalog, or else a namespace of the current one.
+    Any,
+    /// A catalog.
+    Catalog,
+    /// A namespace of the current catalog.
+    Namespace,
 }
 
 /// IF NOT EXISTS
@@ -124,6 +135,8 @@ pub enum ExplainMode {
 pub struct Insert {
     /// The table or branch.
     pub table: Name,
+    /// Write options of a hint, `/*+ OPTIONS('distribution-mode'='none') */`.
+    pub options: PropertyList,
     /// PARTITION (…)
     pub partition: Vec<PartitionValue>,
     /// Where values go.
@@ -256,6 +269,7 @@ pub enum Show {
     },
     CurrentNamespace,
     Functions {
+        namespace: Option<Name>,
         pattern: Option<String>,
     },
 }

@@ -1,11 +1,15 @@
 //! Session settings: SET, RESET and what they mean. Names are Spark's and Iceberg's; Tarn's own begin with `tarn.`.
 
+mod known;
+
 use std::collections::BTreeMap;
 
 use tarn_engine::scan::AnswersFrom;
+use tarn_format::Result;
 use tarn_format::spec::schema::CaseSensitivity;
-use tarn_format::{Error, Result};
 
+use self::known::FIXED;
+pub use self::known::{KNOWN, Known};
 use crate::dialect::DoubleQuotes;
 
 /// `spark.sql.catalog.NAME[.property]` configures catalogs.
@@ -20,96 +24,6 @@ const DOUBLE_QUOTED: &str = "spark.sql.ansi.doubleQuotedIdentifiers";
 const WAP_BRANCH: &str = "spark.wap.branch";
 const WAP_ID: &str = "spark.wap.id";
 const AGGREGATE_PUSH_DOWN: &str = "spark.sql.iceberg.aggregate-push-down.enabled";
-
-/// A setting that SET shows and that is checked when it is set.
-#[derive(Debug, Clone, Copy)]
-pub struct Known {
-    /// Its name.
-    pub name: &'static str,
-    /// Its value when nothing is set; `None` is no value.
-    pub default: Option<&'static str>,
-    /// What it does.
-    pub description: &'static str,
-}
-
-/// A setting whose other values would change results, and are refused because they are not obeyed.
-struct Fixed {
-    name: &'static str,
-    /// The one value that is obeyed.
-    value: &'static str,
-}
-
-const FIXED: &[Fixed] = &[
-    Fixed {
-        name: "spark.sql.storeAssignmentPolicy",
-        value: "ANSI",
-    },
-    Fixed {
-        name: "spark.sql.ansi.enabled",
-        value: "false",
-    },
-    Fixed {
-        name: "spark.sql.iceberg.merge-schema",
-        value: "false",
-    },
-    Fixed {
-        name: "spark.sql.iceberg.check-nullability",
-        value: "true",
-    },
-    Fixed {
-        name: "spark.sql.iceberg.check-ordering",
-        value: "true",
-    },
-];
-
-/// The settings that mean something. Others are kept and shown, because scripts set many that only matter elsewhere.
-pub const KNOWN: &[Known] = &[
-    Known {
-        name: CASE_SENSITIVE,
-        default: Some("false"),
-        description: "Whether names that differ in case are different names.",
-    },
-    Known {
-        name: TIME_ZONE,
-        default: Some("UTC"),
-        description: "The zone in which timestamps are read from text and shown.",
-    },
-    Known {
-        name: DOUBLE_QUOTED,
-        default: Some("false"),
-        description: "Whether \"x\" is an identifier instead of a string.",
-    },
-    Known {
-        name: AGGREGATE_PUSH_DOWN,
-        default: Some("true"),
-        description: "Whether counts and bounds are answered from metadata.",
-    },
-    Known {
-        name: WAP_BRANCH,
-        default: None,
-        description: "The branch that tables with write.wap.enabled are read from and written to.",
-    },
-    Known {
-        name: WAP_ID,
-        default: None,
-        description: "The id under which changes of tables with write.wap.enabled are staged.",
-    },
-    Known {
-        name: "spark.sql.iceberg.distribution-mode",
-        default: None,
-        description: "How rows are brought together before they are written: none, hash or range.",
-    },
-    Known {
-        name: "spark.sql.iceberg.compression-codec",
-        default: None,
-        description: "How data files are compressed.",
-    },
-    Known {
-        name: "spark.sql.iceberg.compression-level",
-        default: None,
-        description: "How hard data files are compressed.",
-    },
-];
 
 /// The settings of a session.
 #[derive(Debug, Clone, Default)]
@@ -133,25 +47,10 @@ impl Settings {
     /// Sets a value.
     ///
     /// # Errors
-    /// `InvalidInput` for a value that the setting cannot have.
+    /// `InvalidInput` for a value that the setting cannot have, and for unknown names that begin as Iceberg's or Tarn's
+    /// own; `Unsupported` for values that are not obeyed.
     pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
-        let is_switch = |k: &Known| k.name == key && matches!(k.default, Some("true" | "false"));
-        if KNOWN.iter().any(is_switch) && !matches!(value.to_ascii_lowercase().as_str(), "true" | "false") {
-            return Err(Error::invalid(format!(
-                "setting {key} must be true or false, not '{value}'"
-            )));
-        }
-        if key == TIME_ZONE {
-            check_time_zone(value)?;
-        }
-        if let Some(fixed) = FIXED.iter().find(|f| f.name == key)
-            && !value.trim().eq_ignore_ascii_case(fixed.value)
-        {
-            return Err(Error::unsupported(format!(
-                "setting {key} can only be {} so far, not '{value}'",
-                fixed.value
-            )));
-        }
+        known::check(key, value)?;
         self.values.insert(key.to_string(), value.to_string());
         Ok(())
     }
@@ -321,16 +220,6 @@ pub fn redacted(key: &str, value: &str) -> String {
 }
 
 const HIDDEN: &str = "*********(redacted)";
-
-fn check_time_zone(value: &str) -> Result<()> {
-    let parsed: std::result::Result<datafusion::arrow::array::timezone::Tz, _> = value.parse();
-    parsed.map(drop).map_err(|e| {
-        Error::invalid(format!(
-            "'{value}' is no time zone; zones are UTC, +02:00 or names like Europe/Oslo"
-        ))
-        .with_source(e)
-    })
-}
 
 #[cfg(test)]
 mod tests {

@@ -9,6 +9,8 @@ use tarn_format::{Error, Result};
 
 use crate::catalogs::CatalogEntry;
 use crate::loaded_tables::LoadedTables;
+use crate::near_names::did_you_mean;
+pub use crate::near_names::nearest;
 
 /// What follows a table's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -228,39 +230,9 @@ async fn missing(located: &Located, ident: &TableIdent) -> Error {
 async fn missing_table(located: &Located, ident: &TableIdent) -> Error {
     let listed = located.entry.catalog.list_tables(&ident.namespace).await;
     let names: Vec<String> = listed.unwrap_or_default().into_iter().map(|t| t.name).collect();
-    let near = nearest(&ident.name, names.iter().map(String::as_str));
-    let hint = near.map(|n| format!("; did you mean {n}?")).unwrap_or_default();
+    let hint = did_you_mean(&ident.name, names.iter().map(String::as_str));
     Error::not_found(format!(
         "table or view {}.{ident} not found{hint}",
         located.catalog_name
     ))
-}
-
-/// The name of `among` that is most like `name`, when one is near enough to be a typo.
-pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = name.chars().count() / 3 + 1;
-    let scored = among
-        .into_iter()
-        .map(|candidate| (distance(name, candidate), candidate));
-    scored
-        .filter(|(d, _)| *d <= limit)
-        .min_by_key(|(d, _)| *d)
-        .map(|(_, candidate)| candidate)
-}
-
-/// Edit distance without regard to case.
-fn distance(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.to_lowercase().chars().collect();
-    let b: Vec<char> = b.to_lowercase().chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row.last().copied().unwrap_or(0)
 }

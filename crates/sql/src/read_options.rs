@@ -5,7 +5,7 @@ use tarn_engine::scan::{AnswersFrom, ReadOptions};
 use tarn_format::scan::range::{RangeEnd, RangeStart, SnapshotRange};
 use tarn_format::{Error, Result};
 
-use crate::names::nearest;
+use crate::near_names::did_you_mean;
 
 /// Keys that choose a state, of which one may be given.
 const STATES: [&str; 4] = ["snapshot-id", "as-of-timestamp", "branch", "tag"];
@@ -178,8 +178,7 @@ impl Given<'_> {
                 )));
             }
             if !is_known(&key) {
-                let near = nearest(&key, USED);
-                let hint = near.map(|n| format!("; did you mean {n}?")).unwrap_or_default();
+                let hint = did_you_mean(&key, USED);
                 tracing::warn!("read option '{key}' is unknown and has no effect{hint}");
             }
         }

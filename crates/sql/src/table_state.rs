@@ -5,7 +5,8 @@ use tarn_format::spec::snapshot::{MAIN_BRANCH, RefKind};
 use tarn_format::spec::table_metadata::TableMetadata;
 use tarn_format::{Error, Result};
 
-use crate::names::{Suffix, nearest, unknown_suffix};
+use crate::names::{Suffix, unknown_suffix};
+use crate::near_names::did_you_mean;
 use crate::planner::RelationVersion;
 use crate::read_options::StateOption;
 
@@ -94,8 +95,7 @@ fn named(metadata: &TableMetadata, name: &str, kind: RefKind) -> Result<Snapshot
         ))),
         None => {
             let of_kind = metadata.refs.iter().filter(|(_, r)| r.kind == kind);
-            let near = nearest(name, of_kind.map(|(n, _)| n.as_str()));
-            let hint = near.map(|n| format!("; did you mean {n}?")).unwrap_or_default();
+            let hint = did_you_mean(name, of_kind.map(|(n, _)| n.as_str()));
             Err(Error::not_found(format!("the table has no {kind} '{name}'{hint}")))
         }
     }

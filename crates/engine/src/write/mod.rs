@@ -30,3 +30,4 @@ pub use metrics_mode::{MetricsConfig, MetricsMode};
 pub use options::{OptionSources, WriteOptions};
 pub use parquet_options::ParquetOptions;
 pub use report::{AppendReport, append_report};
+pub use transform_array::transform_array;

@@ -17,6 +17,7 @@ use super::spark_types::type_name;
 use crate::ast::InsertTarget;
 use crate::dialect::TarnDialect;
 use crate::planner::{PlanContext, evaluate, plan_scalar};
+use crate::quoting::string;
 use crate::store_assignment::{Matching, assign};
 
 /// The value of a DEFAULT expression as one of the column's; `None` for NULL.
@@ -67,15 +68,11 @@ pub(crate) fn literal(value: Option<&Value>, field_type: &Type) -> Result<String
     };
     Ok(match field_type {
         Type::Primitive(PrimitiveType::Boolean | PrimitiveType::Int) => text,
-        Type::Primitive(PrimitiveType::String) => quoted(&text),
+        Type::Primitive(PrimitiveType::String) => string(&text),
         Type::Primitive(PrimitiveType::Uuid) => format!("X'{}'", text.replace('-', "")),
         Type::Primitive(PrimitiveType::Binary | PrimitiveType::Fixed(_)) => format!("X'{text}'"),
-        other => format!("CAST({} AS {})", quoted(&text), type_name(other)),
+        other => format!("CAST({} AS {})", string(&text), type_name(other)),
     })
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
 /// Puts the columns' defaults where VALUES of an INSERT say DEFAULT.

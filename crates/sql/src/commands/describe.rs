@@ -2,18 +2,23 @@
 
 use std::collections::BTreeMap;
 
+use sqlparser::ast::Query;
 use tarn_format::spec::schema::{CaseSensitivity, Schema};
 use tarn_format::spec::types::NestedFieldRef;
 use tarn_format::transform::Transform;
 use tarn_format::{Error, Result, ResultExt};
 
 use super::namespaces::missing;
+use super::query::plan_context;
 use super::show::shown_properties;
 use super::spark_types::{transform_name, type_name};
 use crate::ast::{Describe, Extended, Name, PropertyList};
+use crate::functions;
 use crate::loaded_tables::LoadedTables;
-use crate::names::{FoundTable, Suffix, find_table, nearest, unknown_suffix};
+use crate::names::{FoundTable, Suffix, find_table, unknown_suffix};
+use crate::near_names::did_you_mean;
 use crate::output::Output;
+use crate::planner::plan_query;
 use crate::relations::{State, full_name, metadata_table};
 use crate::session::Session;
 
@@ -27,8 +32,16 @@ pub(crate) async fn describe(session: &Session, describe: &Describe) -> Result<O
     match describe {
         Describe::Table { name, extended, column } => table(session, name, *extended, column.as_ref()).await,
         Describe::Namespace { name, extended } => namespace(session, name, *extended).await,
-        Describe::Query(_) => Err(Error::unsupported("DESCRIBE of a query is not supported yet")),
+        Describe::Query(query) => describe_query(session, query).await,
     }
+}
+
+/// The columns of a query, which is planned and not run.
+async fn describe_query(session: &Session, query: &Query) -> Result<Output> {
+    let plan = plan_query(&plan_context(session), query.clone()).await?;
+    let fields = plan.schema().fields().iter();
+    let rows = fields.map(|f| [Some(f.name().clone()), Some(functions::type_name(f.data_type())), None]);
+    Output::text(COLUMNS, rows.collect())
 }
 
 fn row(a: impl Into<String>, b: impl Into<String>, c: impl Into<String>) -> Row {
@@ -171,8 +184,7 @@ fn details(found: &FoundTable) -> Vec<Row> {
 fn describe_column(field: Option<&NestedFieldRef>, column: &Name, fields: &[NestedFieldRef]) -> Result<Output> {
     let Some(field) = field else {
         let name = column.to_string();
-        let near = nearest(&name, fields.iter().map(|f| f.name.as_str()));
-        let hint = near.map(|n| format!("; did you mean {n}?")).unwrap_or_default();
+        let hint = did_you_mean(&name, fields.iter().map(|f| f.name.as_str()));
         return Err(Error::invalid(format!("column '{name}' not found{hint}")));
     };
     let facts = [

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use tarn_format::spec::snapshot::Properties;
 use tarn_format::{Error, Result, ResultExt};
 
 use super::column_defaults::fill_defaults;
 use super::insert_columns::{arrange, constants};
 use super::query::plan_context_with;
+use super::write_options::write_options;
 use super::write_plan::{WritePlan, write_target};
 use crate::ast::Insert;
 use crate::loaded_tables::LoadedTables;
@@ -40,7 +40,8 @@ pub(crate) async fn plan(session: &Session, insert: &Insert) -> Result<WritePlan
     fill_defaults(&mut query, &insert.target, &constants, schema, case).context("table", table.as_str())?;
     let source = plan_query(&context, query).await?;
     let rows = arrange(source, &insert.target, &constants, schema, case).context("table", table.as_str())?;
-    let target = write_target(session, &found.entry, found.table, &Properties::new());
+    let options = write_options(&insert.options)?;
+    let target = write_target(session, &found.entry, found.table, &options);
     let mut target = target.context("table", table.as_str())?;
     target.branch = branch;
     WritePlan::new(session, context, rows, target, table).await

@@ -12,7 +12,7 @@ use tarn_format::{Error, Result};
 
 use crate::ast::{InsertTarget, PartitionValue};
 use crate::error::from_engine;
-use crate::names::nearest;
+use crate::near_names::did_you_mean;
 use crate::planner::{PlanContext, plan_scalar};
 use crate::store_assignment::{Matching, assign};
 
@@ -161,8 +161,7 @@ pub(crate) fn column(name: &str, schema: &Schema, case: CaseSensitivity) -> Resu
     };
     let found = schema.fields().iter().position(|f| same(&f.name, name));
     found.ok_or_else(|| {
-        let near = nearest(name, schema.fields().iter().map(|f| f.name.as_str()));
-        let hint = near.map(|n| format!("; did you mean {n}?")).unwrap_or_default();
+        let hint = did_you_mean(name, schema.fields().iter().map(|f| f.name.as_str()));
         Error::invalid(format!("the table has no column '{name}'{hint}"))
     })
 }

@@ -16,6 +16,7 @@ mod show;
 mod spark_types;
 mod table_properties;
 mod write_audit_publish;
+mod write_options;
 mod write_plan;
 
 use tarn_format::Result;
@@ -55,7 +56,7 @@ pub(crate) async fn run(session: &Session, statement: &Statement) -> Result<Outp
             properties,
         } => settings::create_catalog(session, name, *if_not_exists, properties).await,
         Statement::DropCatalog { name, if_exists } => settings::drop_catalog(session, name, *if_exists),
-        Statement::Use { name } => namespaces::use_name(session, name).await,
+        Statement::Use { what, name } => namespaces::use_name(session, *what, name).await,
         Statement::Show(show) => show::show(session, show).await,
         Statement::Describe(describe) => describe::describe(session, describe).await,
         Statement::Set { key, value } => settings::set(session, key.as_deref(), value.as_deref()),

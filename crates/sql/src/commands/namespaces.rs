@@ -4,8 +4,9 @@ use tarn_format::catalog::{Catalog, Namespace, Purge};
 use tarn_format::spec::snapshot::Properties;
 use tarn_format::{Error, ErrorKind, Result};
 
-use crate::ast::{Cascade, IfExists, IfNotExists, Name, PropertyList};
-use crate::names::nearest;
+use crate::ast::{Cascade, IfExists, IfNotExists, Name, PropertyList, Used};
+use crate::names::Located;
+use crate::near_names::did_you_mean;
 use crate::output::Output;
 use crate::session::{Current, Session};
 
@@ -90,8 +91,16 @@ pub(crate) async fn set_properties(session: &Session, name: &Name, properties: &
 }
 
 /// Runs USE: a catalog, a namespace of one, or a namespace of the current catalog.
-pub(crate) async fn use_name(session: &Session, name: &Name) -> Result<Output> {
-    let located = session.locate_namespace(Some(name)).await?;
+pub(crate) async fn use_name(session: &Session, what: Used, name: &Name) -> Result<Output> {
+    let located = match what {
+        Used::Any => session.locate_namespace(Some(name)).await?,
+        Used::Namespace => {
+            let current = session.locate_namespace(None).await?;
+            let path = name.0.clone();
+            Located { path, ..current }
+        }
+        Used::Catalog => catalog(session, name).await?,
+    };
     let namespace = located.namespace();
     let catalog = located.entry.catalog.as_ref();
     let may_be_missing = namespace.is_root() || session.is_implied(&located.catalog_name, &namespace);
@@ -108,13 +117,23 @@ pub(crate) async fn use_name(session: &Session, name: &Name) -> Result<Output> {
     Ok(Output::Done(line))
 }
 
+/// The root of the catalog of this name.
+async fn catalog(session: &Session, name: &Name) -> Result<Located> {
+    let located = session.locate_namespace(Some(name)).await?;
+    if located.path.is_empty() {
+        return Ok(located);
+    }
+    let names = session.catalog_names();
+    let hint = did_you_mean(&name.to_string(), names.iter().map(String::as_str));
+    Err(Error::not_found(format!("catalog {name} not found{hint}")))
+}
+
 /// The error that a namespace does not exist, with a near name.
 pub(crate) async fn missing(catalog: &dyn Catalog, namespace: &Namespace) -> Error {
     let parent = namespace.parent().unwrap_or_default();
     let siblings = catalog.list_namespaces(&parent).await.unwrap_or_default();
     let last = |n: &Namespace| n.0.last().cloned().unwrap_or_default();
     let names: Vec<String> = siblings.iter().map(last).collect();
-    let near = nearest(&last(namespace), names.iter().map(String::as_str));
-    let hint = near.map(|n| format!("; did you mean {n}?")).unwrap_or_default();
+    let hint = did_you_mean(&last(namespace), names.iter().map(String::as_str));
     Error::not_found(format!("namespace {}.{namespace} not found{hint}", catalog.name()))
 }

@@ -3,14 +3,20 @@
 use tarn_format::catalog::{Catalog, Namespace, TableIdent};
 use tarn_format::spec::sort::{NullOrder, SortDirection};
 use tarn_format::spec::table_metadata::TableMetadata;
+use tarn_format::spec::types::NestedField;
 use tarn_format::{Error, ErrorKind, Result};
 
+use super::column_defaults::literal;
 use super::namespaces::missing;
+use super::query::plan_context;
 use super::spark_types::{transform_name, type_name};
 use crate::ast::{Name, Show};
+use crate::functions::SYSTEM_FUNCTIONS;
 use crate::loaded_tables::LoadedTables;
 use crate::names::{FoundTable, Suffix, find_table};
 use crate::output::Output;
+use crate::planner::function_names;
+use crate::quoting::{identifier, string};
 use crate::session::Session;
 
 /// Runs SHOW.
@@ -33,14 +39,14 @@ pub(crate) async fn show(session: &Session, show: &Show) -> Result<Output> {
         Show::TableProperties { table, key } => table_properties(session, table, key.as_deref()).await,
         Show::CreateTable { table } => {
             let found = plain_table(session, table).await?;
-            Output::text(["createtab_stmt"], vec![[Some(create_statement(&found))]])
+            Output::text(["createtab_stmt"], vec![[Some(create_statement(&found)?)]])
         }
         Show::CurrentNamespace => {
             let current = session.current();
             let row = [Some(current.catalog), Some(current.namespace.to_string())];
             Output::text(["catalog", "namespace"], vec![row])
         }
-        Show::Functions { .. } => Err(Error::unsupported("SHOW FUNCTIONS is not supported yet")),
+        Show::Functions { namespace, pattern } => functions(session, namespace.as_ref(), pattern.as_deref()),
     }
 }
 
@@ -86,6 +92,21 @@ async fn views(catalog: &dyn Catalog, namespace: &Namespace) -> Result<Vec<Table
         Err(e) if e.kind() == ErrorKind::Unsupported => Ok(Vec::new()),
         listed => listed,
     }
+}
+
+/// All functions, or those of the namespace `system`, which every catalog has.
+fn functions(session: &Session, namespace: Option<&Name>, pattern: Option<&str>) -> Result<Output> {
+    let mut names: Vec<String> = match namespace {
+        None => function_names(&plan_context(session)),
+        Some(Name(parts)) if parts.last().is_some_and(|p| p.eq_ignore_ascii_case("system")) => {
+            SYSTEM_FUNCTIONS.map(|f| format!("system.{f}")).into()
+        }
+        Some(_) => Vec::new(),
+    };
+    names.sort();
+    names.dedup();
+    let names = names.into_iter().filter(|n| matches(n, pattern));
+    Output::text(["function"], names.map(|n| [Some(n)]).collect())
 }
 
 /// A table by its name alone.
@@ -203,53 +224,28 @@ fn write_order(metadata: &TableMetadata) -> String {
     fields.collect::<Vec<_>>().join(", ")
 }
 
-fn quoted(name: &str) -> String {
-    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if plain && !name.is_empty() {
-        name.to_string()
-    } else {
-        format!("`{}`", name.replace('`', "``"))
-    }
-}
-
-fn string(text: &str) -> String {
-    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
-}
-
 /// A statement that makes a table of the same columns, partitioning and properties.
-fn create_statement(found: &FoundTable) -> String {
+fn create_statement(found: &FoundTable) -> Result<String> {
     let metadata = &found.table.metadata;
     let schema = metadata.current_schema();
-    let columns = schema.fields().iter().map(|f| {
-        let not_null = if f.required { " NOT NULL" } else { "" };
-        let comment = f
-            .doc
-            .as_ref()
-            .map(|d| format!(" COMMENT {}", string(d)))
-            .unwrap_or_default();
-        format!(
-            "  {} {}{not_null}{comment}",
-            quoted(&f.name),
-            type_name(&f.field_type).to_uppercase()
-        )
-    });
+    let columns: Result<Vec<String>> = schema.fields().iter().map(|f| column_definition(f)).collect();
     let name: Vec<String> = [found.catalog_name.as_str()]
         .into_iter()
         .chain(found.table.ident.namespace.0.iter().map(String::as_str))
         .chain([found.table.ident.name.as_str()])
-        .map(quoted)
+        .map(identifier)
         .collect();
     let mut text = format!(
         "CREATE TABLE {} (\n{})\nUSING iceberg\n",
         name.join("."),
-        columns.collect::<Vec<_>>().join(",\n")
+        columns?.join(",\n")
     );
     let fields = metadata.default_spec().fields.iter().filter_map(|f| {
         let id = f.source_id()?;
         let name = schema.full_name(id)?;
         let column = match schema.parent_id(id) {
-            None => quoted(name),
-            Some(_) => name.split('.').map(quoted).collect::<Vec<_>>().join("."),
+            None => identifier(name),
+            Some(_) => name.split('.').map(identifier).collect::<Vec<_>>().join("."),
         };
         Some(transform_name(&f.transform, &column))
     });
@@ -268,5 +264,24 @@ fn create_statement(found: &FoundTable) -> String {
         "TBLPROPERTIES (\n{})\n",
         properties.collect::<Vec<_>>().join(",\n")
     ));
-    text
+    Ok(text)
+}
+
+/// A column as CREATE TABLE defines it.
+fn column_definition(field: &NestedField) -> Result<String> {
+    let mut text = format!(
+        "  {} {}",
+        identifier(&field.name),
+        type_name(&field.field_type).to_uppercase()
+    );
+    if field.required {
+        text.push_str(" NOT NULL");
+    }
+    if let Some(default) = &field.write_default {
+        text.push_str(&format!(" DEFAULT {}", literal(Some(default), &field.field_type)?));
+    }
+    if let Some(comment) = &field.doc {
+        text.push_str(&format!(" COMMENT {}", string(comment)));
+    }
+    Ok(text)
 }

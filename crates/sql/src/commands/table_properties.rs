@@ -4,7 +4,7 @@ use tarn_format::spec::snapshot::Properties;
 use tarn_format::{Error, Result};
 
 use crate::ast::CreateTable;
-use crate::names::nearest;
+use crate::near_names::nearest;
 use crate::output::Output;
 
 /// The property that says how data files are written.

@@ -13,7 +13,7 @@ use tarn_format::{Error, ErrorKind, Result};
 use self::arguments::{Arguments, Options};
 use crate::ast::Name;
 use crate::commands::plan_context;
-use crate::names::nearest;
+use crate::near_names::nearest;
 use crate::planner::{FunctionArgument, LoadedRelation, RelationRequest};
 use crate::relations::refuse_state;
 use crate::session::Session;

@@ -1,15 +1,16 @@
 //! Partition transforms as functions: `system.bucket(16, id)`, `system.truncate`, `system.years` and the others.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray};
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Int32Type};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, UInt32Array, new_empty_array, new_null_array};
+use datafusion::arrow::compute::{cast, interleave, take};
+use datafusion::arrow::datatypes::{ArrowPrimitiveType, DataType, Int8Type, Int16Type, Int32Type};
 use datafusion::common::{ScalarValue, exec_datafusion_err, exec_err, plan_err};
 use datafusion::error::Result;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
 use tarn_engine::arrow::schema::type_to_arrow;
-use tarn_engine::arrow::value::{from_scalar, to_scalar};
+use tarn_engine::write::transform_array;
 use tarn_format::spec::types::{PrimitiveType, Type};
 use tarn_format::transform::Transform;
 
@@ -170,40 +171,65 @@ struct Column {
 
 impl Column {
     fn transform(&self, parameters: Option<&ArrayRef>, values: &ArrayRef) -> Result<ArrayRef> {
-        let parameters = parameters.map(|p| cast(p, &DataType::Int32)).transpose()?;
-        let parameters = parameters.as_ref().map(|p| p.as_primitive::<Int32Type>());
-        let mut out = Vec::with_capacity(values.len());
-        for row in 0..values.len() {
-            let parameter = match parameters {
-                None => Some(1),
-                Some(p) if p.is_null(row) => None,
-                Some(p) => Some(p.value(row)),
+        let Some(parameters) = parameters else {
+            return self.with_parameter(1, values);
+        };
+        let parameters = cast(parameters, &DataType::Int32)?;
+        let parameters = parameters.as_primitive::<Int32Type>();
+        // Rows by their parameter, which nearly always is one for all.
+        let mut rows: BTreeMap<Option<i32>, Vec<u32>> = BTreeMap::new();
+        for (row, parameter) in (0..).zip(parameters.iter()) {
+            rows.entry(parameter).or_default().push(row);
+        }
+        if let [(parameter, _)] = rows.iter().collect::<Vec<_>>().as_slice() {
+            return match parameter {
+                Some(parameter) => self.with_parameter(*parameter, values),
+                None => Ok(new_null_array(&self.output, values.len())),
             };
-            out.push(self.value(parameter, &ScalarValue::try_from_array(values, row)?)?);
         }
-        if out.is_empty() {
-            return Ok(datafusion::arrow::array::new_empty_array(&self.output));
+        let mut places = vec![(0, 0); values.len()];
+        let mut parts = Vec::with_capacity(rows.len());
+        for (parameter, rows) in rows {
+            for (at, row) in rows.iter().enumerate() {
+                places[*row as usize] = (parts.len(), at);
+            }
+            let own = take(values, &UInt32Array::from(rows), None)?;
+            parts.push(match parameter {
+                Some(parameter) => self.with_parameter(parameter, &own)?,
+                None => new_null_array(&self.output, own.len()),
+            });
         }
-        ScalarValue::iter_to_array(out)
+        if parts.is_empty() {
+            return Ok(new_empty_array(&self.output));
+        }
+        let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
+        Ok(interleave(&parts, &places)?)
     }
 
-    fn value(&self, parameter: Option<i32>, value: &ScalarValue) -> Result<ScalarValue> {
-        let value = from_scalar(value, &self.source);
-        let (Some(parameter), Some(value)) = (parameter, value) else {
-            return ScalarValue::try_from(&self.output);
-        };
+    fn with_parameter(&self, parameter: i32, values: &ArrayRef) -> Result<ArrayRef> {
         let name = self.kind.name();
+        if values.null_count() == values.len() {
+            return Ok(new_null_array(&self.output, values.len()));
+        }
         let parameter = match u32::try_from(parameter) {
             Ok(p) if p > 0 => p,
             _ => return exec_err!("the first argument of {name} must be above 0, but is {parameter}"),
         };
         let transform = self.kind.transform(parameter);
-        let apply = || {
-            let result_type = transform.result_type(&self.source)?;
-            let result = transform.apply(Some(&value), &self.source)?;
-            to_scalar(result.as_ref(), &Type::Primitive(result_type))
-        };
-        let scalar = apply().map_err(|e| exec_datafusion_err!("{name}: {e}"))?;
-        scalar.cast_to(&self.output)
+        let result =
+            transform_array(&transform, values, &self.source).map_err(|e| exec_datafusion_err!("{name}: {e}"))?;
+        match (result.data_type(), &self.output) {
+            // Numbers wrap around, as in Java.
+            (DataType::Int32, DataType::Int8) => Ok(narrowed::<Int8Type>(&result, |v| v as i8)),
+            (DataType::Int32, DataType::Int16) => Ok(narrowed::<Int16Type>(&result, |v| v as i16)),
+            _ => Ok(cast(&result, &self.output)?),
+        }
     }
 }
+
+fn narrowed<T: ArrowPrimitiveType>(array: &ArrayRef, narrow: impl Fn(i32) -> T::Native) -> ArrayRef {
+    Arc::new(array.as_primitive::<Int32Type>().unary::<_, T>(narrow))
+}
+
+#[cfg(test)]
+mod tests;

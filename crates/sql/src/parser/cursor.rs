@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{Expr, Query};
 use sqlparser::parser::Parser;
-use sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 use tarn_format::{Error, Result};
 
 use super::hints::{self, Hint};
@@ -88,18 +88,6 @@ impl<'a> Cursor<'a> {
     /// Takes any token.
     pub(crate) fn next(&mut self) -> Token {
         self.parser.next_token().token
-    }
-
-    /// Goes over white space; gives it as it is written, without comments.
-    pub(crate) fn skip_space(&mut self) -> String {
-        let mut space = String::new();
-        while let Token::Whitespace(w) = &self.parser.peek_token_no_skip().token {
-            if matches!(w, Whitespace::Space | Whitespace::Tab | Whitespace::Newline) {
-                space.push_str(&w.to_string());
-            }
-            self.parser.next_token_no_skip();
-        }
-        space
     }
 
     /// Whether nothing is left.
@@ -271,6 +259,11 @@ impl<'a> Cursor<'a> {
             hints::attach(&mut query, begin, &mut self.hints)?;
         }
         Ok(query)
+    }
+
+    /// The options of hints that were passed over already, which no table takes any more.
+    pub(crate) fn hints_before_here(&mut self) -> PropertyList {
+        hints::before(self.parser.peek_token_ref().span.start, &mut self.hints)
     }
 
     /// An expression.

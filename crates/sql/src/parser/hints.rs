@@ -84,6 +84,13 @@ pub(crate) fn attach(query: &mut Query, begin: Location, hints: &mut Vec<Hint>) 
     Ok(())
 }
 
+/// Takes the options of hints before a place.
+pub(crate) fn before(place: Location, hints: &mut Vec<Hint>) -> PropertyList {
+    let (own, others): (Vec<Hint>, Vec<Hint>) = hints.drain(..).partition(|h| h.at < place);
+    *hints = others;
+    own.into_iter().flat_map(|h| h.options).collect()
+}
+
 /// The error that a hint stands where none can.
 pub(crate) fn refused(hint: &Hint) -> Error {
     Error::invalid(format!(

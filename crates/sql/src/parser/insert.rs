@@ -30,9 +30,11 @@ pub(crate) fn insert(c: &mut Cursor<'_>) -> Result<Statement> {
     } else {
         InsertTarget::ByPosition
     };
+    let options = c.hints_before_here();
     let source = c.query()?;
     Ok(Statement::Insert(Box::new(Insert {
         table,
+        options,
         partition,
         target,
         source,

@@ -5,7 +5,7 @@ use tarn_format::{Error, Result};
 
 use super::cursor::Cursor;
 use super::namespaces::NAMESPACE;
-use crate::ast::Statement;
+use crate::ast::{Name, Statement, Used};
 
 /// What follows `SET`.
 pub(crate) fn set(c: &mut Cursor<'_>) -> Result<Statement> {
@@ -23,27 +23,24 @@ pub(crate) fn set(c: &mut Cursor<'_>) -> Result<Statement> {
             value: Some(c.string()?),
         });
     }
-    let key = c.property_key()?;
-    let value = if c.eat_token(&Token::Eq) { Some(value(c)) } else { None };
-    Ok(Statement::Set { key: Some(key), value })
-}
-
-/// A setting's value reaches to the end of the statement and needs no quotes; what stands between its words is part of
-/// it, comments aside.
-fn value(c: &mut Cursor<'_>) -> String {
-    let mut text = String::new();
-    while !c.at_end() {
-        let space = c.skip_space();
-        if !text.is_empty() && !c.at_end() {
-            text.push_str(&space);
-        }
-        match c.next() {
-            Token::SingleQuotedString(s) | Token::DoubleQuotedString(s) => text.push_str(&s),
-            Token::EOF => {}
-            token => text.push_str(&token.to_string()),
-        }
+    if c.eat(&["CATALOG"]) {
+        let name = match c.peek(0) {
+            Token::SingleQuotedString(_) | Token::DoubleQuotedString(_) => c.string()?,
+            _ => c.identifier()?,
+        };
+        return Ok(Statement::Use {
+            what: Used::Catalog,
+            name: Name(vec![name]),
+        });
     }
-    text
+    let key = c.property_key()?;
+    // What stands behind `=` came as one string: see `super::tokens::statements`.
+    let value = match c.eat_token(&Token::Eq) {
+        true if c.at_end() => Some(String::new()),
+        true => Some(c.string()?),
+        false => None,
+    };
+    Ok(Statement::Set { key: Some(key), value })
 }
 
 /// What follows `RESET`.
@@ -54,9 +51,13 @@ pub(crate) fn reset(c: &mut Cursor<'_>) -> Result<Statement> {
 
 /// What follows `USE`.
 pub(crate) fn use_name(c: &mut Cursor<'_>) -> Result<Statement> {
-    let keyword_follows = matches!(c.peek(1), Token::Word(_));
-    if keyword_follows && c.eat_any(&["CATALOG"]).is_none() {
-        c.eat_any(NAMESPACE);
-    }
-    Ok(Statement::Use { name: c.name()? })
+    let is_keyword = matches!(c.peek(1), Token::Word(_));
+    let what = if is_keyword && c.eat(&["CATALOG"]) {
+        Used::Catalog
+    } else if is_keyword && c.eat_any(NAMESPACE).is_some() {
+        Used::Namespace
+    } else {
+        Used::Any
+    };
+    Ok(Statement::Use { what, name: c.name()? })
 }

@@ -29,9 +29,11 @@ pub(crate) fn show(c: &mut Cursor<'_>) -> Result<Statement> {
         Show::CreateTable { table: c.name()? }
     } else if c.eat(&["CURRENT"]) && c.eat_any(NAMESPACE).is_some() {
         Show::CurrentNamespace
-    } else if c.eat(&["FUNCTIONS"]) {
-        in_name(c)?;
-        Show::Functions { pattern: pattern(c)? }
+    } else if c.eat(&["FUNCTIONS"]) || c.eat(&["ALL", "FUNCTIONS"]) || c.eat(&["SYSTEM", "FUNCTIONS"]) {
+        Show::Functions {
+            namespace: in_name(c)?,
+            pattern: pattern(c)?,
+        }
     } else {
         return Err(c.unexpected(
             "CATALOGS, NAMESPACES, TABLES, COLUMNS, TBLPROPERTIES, CREATE TABLE, CURRENT NAMESPACE or FUNCTIONS",

@@ -157,6 +157,38 @@ fn insert_names_columns_or_not() {
 }
 
 #[test]
+fn hints_before_the_rows_are_options_of_the_write() {
+    let options = |sql: &str| match one(sql) {
+        Statement::Insert(insert) => insert.options,
+        other => panic!("{other:?}"),
+    };
+    let fanout = vec![("fanout-enabled".to_string(), "true".to_string())];
+    assert_eq!(
+        options("INSERT INTO t /*+ OPTIONS('fanout-enabled'='true') */ (a) VALUES (1)"),
+        fanout
+    );
+    assert_eq!(
+        options("INSERT INTO t /*+ OPTIONS('fanout-enabled'='true') */ SELECT * FROM s /*+ OPTIONS('branch'='b') */"),
+        fanout
+    );
+    assert_eq!(options("INSERT INTO t VALUES (1)"), vec![]);
+}
+
+#[test]
+fn use_says_what_its_name_is_of() {
+    let used = |sql: &str| match one(sql) {
+        Statement::Use { what, name } => (what, name.to_string()),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(used("USE a.b"), (Used::Any, "a.b".to_string()));
+    assert_eq!(used("USE catalog"), (Used::Any, "catalog".to_string()));
+    assert_eq!(used("USE CATALOG a"), (Used::Catalog, "a".to_string()));
+    assert_eq!(used("SET CATALOG `a`"), (Used::Catalog, "a".to_string()));
+    assert_eq!(used("USE NAMESPACE a.b"), (Used::Namespace, "a.b".to_string()));
+    assert_eq!(used("USE DATABASE a"), (Used::Namespace, "a".to_string()));
+}
+
+#[test]
 fn settings_need_no_quotes() {
     let set = |sql: &str| match one(sql) {
         Statement::Set { key, value } => (key.unwrap(), value),
@@ -171,6 +203,31 @@ fn settings_need_no_quotes() {
         "write.target-file-size-bytes"
     );
     assert_eq!(set("SET a.b").1, None);
+    // As written, whatever it would mean in an expression.
+    for (written, value) in [
+        ("10L", "10L"),
+        ("  a  b /* c */ 1e3D ", "a  b /* c */ 1e3D"),
+        ("s3://bucket/a?b=c&d=é", "s3://bucket/a?b=c&d=é"),
+        ("a,'b''c'", "a,'b''c'"),
+        ("array<int> VERSION AS OF 1", "array<int> VERSION AS OF 1"),
+        ("two\n  lines", "two\n  lines"),
+        ("'it''s'", "it's"),
+        ("\"x\"", "x"),
+        ("5 -- five", "5"),
+    ] {
+        assert_eq!(
+            set(&format!("SET k = {written}")).1.as_deref(),
+            Some(value),
+            "{written}"
+        );
+        let second = parse(&format!("USE é;\n SET k = {written}"), &TarnDialect::default()).unwrap();
+        let expected = Statement::Set {
+            key: Some("k".to_string()),
+            value: Some(value.to_string()),
+        };
+        assert_eq!(second[1], expected, "{written}");
+    }
+    assert_eq!(set("SET k =").1.as_deref(), Some(""));
     assert_eq!(set("SET TIME ZONE '+02:00'").0, "spark.sql.session.timeZone");
 }
 

@@ -38,12 +38,55 @@ pub(crate) fn statements(sql: &str, dialect: &TarnDialect, position: Position) -
     }
     finish(&mut statements, &mut current);
     let statement = |tokens: Vec<TokenWithSpan>| {
-        Ok(StatementTokens {
-            hints: hints::find(dialect, &tokens)?,
-            tokens: versions(suffixes(array_forms::rewrite(mark_nested_types(tokens))))?,
-        })
+        let hints = hints::find(dialect, &tokens)?;
+        let tokens = match setting_value(sql, &tokens, position) {
+            Some(setting) => setting,
+            None => versions(suffixes(array_forms::rewrite(mark_nested_types(tokens))))?,
+        };
+        Ok(StatementTokens { hints, tokens })
     };
     statements.into_iter().map(statement).collect()
+}
+
+/// `SET key = value` with the value as one string, as it is written; `None` for other statements. A value that is a
+/// string already stays one.
+fn setting_value(sql: &str, tokens: &[TokenWithSpan], origin: Position) -> Option<Vec<TokenWithSpan>> {
+    let is_space = |t: &TokenWithSpan| matches!(t.token, Token::Whitespace(_));
+    let first = tokens.iter().find(|t| !is_space(t))?;
+    if !is_word(&first.token, "SET") {
+        return None;
+    }
+    let eq = tokens.iter().position(|t| t.token == Token::Eq)?;
+    let (key, value) = tokens.split_at(eq + 1);
+    let begin = value.iter().position(|t| !is_space(t))?;
+    let end = value.iter().rposition(|t| !is_space(t))?;
+    let (first, last) = (value.get(begin)?, value.get(end)?);
+    let is_string = matches!(first.token, Token::SingleQuotedString(_) | Token::DoubleQuotedString(_));
+    let token = match is_string && begin == end {
+        true => first.token.clone(),
+        false => {
+            let text = sql.get(offset(sql, first.span.start, origin)?..offset(sql, last.span.end, origin)?)?;
+            Token::SingleQuotedString(text.to_string())
+        }
+    };
+    let value = TokenWithSpan::new(token, Span::new(first.span.start, last.span.end));
+    Some(key.iter().cloned().chain([value]).collect())
+}
+
+/// Where a place of the whole text stands in the part of it that is `sql`, in bytes.
+fn offset(sql: &str, at: Location, origin: Position) -> Option<usize> {
+    let mut line_start = 0;
+    let mut line = origin.line;
+    let mut first_column = origin.column;
+    while line < at.line {
+        line_start += sql.get(line_start..)?.find('\n')? + 1;
+        line += 1;
+        first_column = 1;
+    }
+    let column = usize::try_from(at.column.checked_sub(first_column)?).ok()?;
+    let text = sql.get(line_start..)?;
+    let within = text.char_indices().map(|(i, _)| i).chain([text.len()]).nth(column)?;
+    Some(line_start + within)
 }
 
 /// One statement.

@@ -164,6 +164,11 @@ pub struct PlanContext {
     pub settings: QuerySettings,
 }
 
+/// The names of all functions that expressions may call.
+pub(crate) fn function_names(ctx: &PlanContext) -> Vec<String> {
+    resolve::function_names(&ctx.state)
+}
+
 /// Plans a query.
 ///
 /// # Errors

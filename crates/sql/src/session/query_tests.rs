@@ -397,6 +397,25 @@ async fn tables_without_rows_are_read_like_others() {
 }
 
 // Spark 3.5, Average: decimal(p, s) gives decimal(min(38, p + 4), min(38, s + 4)), rounded half up.
+// Spark 3.5 without ANSI mode.
+#[tokio::test]
+async fn an_average_without_room_is_null() {
+    let session = session().await;
+    let nines = "9".repeat(38);
+    run(
+        &session,
+        &[
+            "CREATE TABLE t (k int, d decimal(38,0))",
+            &format!("INSERT INTO t VALUES (1, {nines}), (1, {nines}), (2, 3), (2, 4), (3, -{nines})"),
+        ],
+    )
+    .await;
+    let averages = "SELECT k, avg(d) FROM t GROUP BY k ORDER BY k";
+    assert_eq!(rows(&session, averages).await, ["1 NULL", "2 3.5000", "3 NULL"]);
+    let all = "SELECT avg(d), avg(DISTINCT d) FROM t WHERE k = 1";
+    assert_eq!(rows(&session, all).await, ["NULL NULL"]);
+}
+
 #[tokio::test]
 async fn the_average_of_decimals_is_a_decimal() {
     let session = session().await;

@@ -90,7 +90,8 @@ async fn tables_are_made_described_and_dropped() {
 async fn the_text_of_show_create_table_makes_the_same_table() {
     let session = session().await;
     session
-        .sql("CREATE TABLE a (id int NOT NULL, `odd name` string COMMENT 'it''s') PARTITIONED BY (truncate(3, `odd name`))")
+        .sql("CREATE TABLE a (id int NOT NULL DEFAULT 7, `odd name` string COMMENT 'it''s', d decimal(5,2) DEFAULT 1.5, s string DEFAULT 'it\\'s')
+              PARTITIONED BY (truncate(3, `odd name`)) TBLPROPERTIES ('format-version'='3')")
         .await
         .unwrap();
     let text = rows(&session, "SHOW CREATE TABLE a").await.unwrap().join("");
@@ -103,6 +104,84 @@ async fn the_text_of_show_create_table_makes_the_same_table() {
         rows(&session, "DESCRIBE a").await.unwrap(),
         rows(&session, "DESCRIBE b").await.unwrap()
     );
+    session.sql("INSERT INTO b (`odd name`) VALUES ('x')").await.unwrap();
+    let inserted = "SELECT concat_ws('|', id, d, s) FROM b";
+    let batches = session.sql(inserted).await.unwrap().collect().await.unwrap();
+    assert_eq!(crate::planner::tests::render::rows(&batches[0]), ["7|1.50|it's"]);
+}
+
+#[tokio::test]
+async fn use_looks_where_it_is_told() {
+    let session = session().await;
+    let properties = BTreeMap::from([("type".to_string(), "memory".to_string())]);
+    let other = load_catalog("other", &properties).await.unwrap();
+    session.catalogs().add("other", other);
+    session.sql("CREATE NAMESPACE lake.other").await.unwrap();
+    for (statement, current) in [
+        ("USE NAMESPACE other", "lake|other"),
+        ("USE other", "other|"),
+        ("USE CATALOG lake", "lake|"),
+        ("USE lake.db", "lake|db"),
+        ("SET CATALOG other", "other|"),
+    ] {
+        session.sql(statement).await.unwrap();
+        let shown = rows(&session, "SHOW CURRENT NAMESPACE").await.unwrap();
+        assert_eq!(shown, [current], "{statement}");
+    }
+    let told = |e: tarn_format::Error| (e.kind(), e.to_string());
+    let (kind, message) = told(session.sql("USE CATALOG db").await.unwrap_err());
+    assert_eq!(kind, ErrorKind::NotFound, "{message}");
+    let (kind, message) = told(session.sql("USE NAMESPACE lake").await.unwrap_err());
+    assert_eq!(kind, ErrorKind::NotFound, "{message}");
+    let (_, message) = told(session.sql("USE CATALOG othr").await.unwrap_err());
+    assert!(message.contains("did you mean other?"), "{message}");
+}
+
+#[tokio::test]
+async fn queries_and_functions_are_described() {
+    let session = session().await;
+    // Spark 3.5: DESCRIBE QUERY.
+    assert_eq!(
+        rows(
+            &session,
+            "DESCRIBE QUERY SELECT 1 AS a, 1.50 AS b, array('x') AS c, TIMESTAMP '2024-01-01' AS d"
+        )
+        .await
+        .unwrap(),
+        [
+            "a|int|NULL",
+            "b|decimal(3,2)|NULL",
+            "c|array<string>|NULL",
+            "d|timestamp|NULL"
+        ]
+    );
+    assert_eq!(
+        rows(&session, "SHOW FUNCTIONS LIKE 'max*'").await.unwrap(),
+        ["max", "max_by"]
+    );
+    assert_eq!(
+        rows(&session, "SHOW FUNCTIONS IN lake.system LIKE '*years|*bucket'")
+            .await
+            .unwrap(),
+        ["system.bucket", "system.years"]
+    );
+}
+
+#[tokio::test]
+async fn an_insert_takes_write_options() {
+    let session = session().await;
+    session.sql("CREATE TABLE t (id int)").await.unwrap();
+    let insert = "INSERT INTO t /*+ OPTIONS('snapshot-property.team'='blue', 'compression-codec'='gzip') */ VALUES (1)";
+    session.sql(insert).await.unwrap();
+    let team = "SELECT summary['team'] FROM t.snapshots";
+    let batches = session.sql(team).await.unwrap().collect().await.unwrap();
+    assert_eq!(crate::planner::tests::render::rows(&batches[0]), ["blue"]);
+    let refused = session
+        .sql(&insert.replace("codec", "codek"))
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(refused.contains("did you mean compression-codec?"), "{refused}");
 }
 
 #[tokio::test]
@@ -203,7 +282,10 @@ async fn settings_are_checked_shown_and_hidden() {
     session.sql("SET spark.sql.storeAssignmentPolicy = ansi").await.unwrap();
     assert!(session.sql("SET TIME ZONE LOCAL").await.is_err());
     session.sql("SET my.key = a  'b c' /* no */ -1").await.unwrap();
-    assert_eq!(rows(&session, "SET my.key").await.unwrap(), ["my.key|a  b c  -1"]);
+    assert_eq!(
+        rows(&session, "SET my.key").await.unwrap(),
+        ["my.key|a  'b c' /* no */ -1"]
+    );
     session.sql("SET spark.sql.catalog.x.token = abc").await.unwrap();
     let all = rows(&session, "SET").await.unwrap().join("\n");
     assert!(all.contains("spark.sql.catalog.x.token|*********(redacted)"), "{all}");

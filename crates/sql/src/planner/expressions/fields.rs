@@ -8,9 +8,9 @@ use datafusion::functions_nested::expr_fn::{array_element, map_extract};
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, Operator, lit};
 
 use crate::functions::type_name;
+use crate::near_names::most_alike;
 use crate::planner::CaseSensitivity;
 use crate::planner::casts::{self, OnBadInput};
-use crate::planner::resolve::suggest::nearest;
 
 /// A field of a struct, or of each struct in an array.
 pub(super) fn field(value: Expr, name: &Expr, case: CaseSensitivity, schema: &DFSchema) -> Result<Expr> {
@@ -46,7 +46,7 @@ fn declared(fields: &Fields, name: &str, case: CaseSensitivity, value: &Expr) ->
         (Some(found), None) => Ok(found.name().clone()),
         (Some(_), Some(_)) => plan_err!("field '{name}' of '{value}' is ambiguous"),
         _ => {
-            let near = nearest(name, fields.iter().map(|f| f.name().clone()));
+            let near = most_alike(name, fields.iter().map(|f| f.name().clone()));
             plan_err!("'{value}' has no field '{name}'; did you mean {}?", near.join(", "))
         }
     }

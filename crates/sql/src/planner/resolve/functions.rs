@@ -1,6 +1,7 @@
 //! Calls of functions: names in any case, functions of the `system` namespace, and Spark's spellings of what DataFusion
 //! calls otherwise.
 
+use datafusion::execution::SessionState;
 use sqlparser::ast::{
     CastKind, DataType, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
     ObjectName, Value,
@@ -10,9 +11,9 @@ use tarn_format::{Error, Result};
 use super::Resolver;
 use super::builders::{custom, quoted};
 use super::scope::Scope;
-use super::spellings::{distinct_tuple, renamed, result_type, spelled};
-use super::suggest::nearest;
+use super::spellings::{self, distinct_tuple, renamed, result_type, spelled};
 use crate::functions::SYSTEM_FUNCTIONS;
+use crate::near_names::most_alike;
 use crate::planner::expressions::UNIFY;
 
 /// The namespace of Iceberg's functions.
@@ -80,7 +81,7 @@ impl Resolver<'_> {
         }
         let name = renamed(&name).to_string();
         if !self.is_known(&name) {
-            return Err(unknown_function(&function.name, &self.known_names()));
+            return Err(unknown_function(&function.name, &function_names(&self.ctx.state)));
         }
         count_tuples(&name, &mut function);
         let result = result_type(&name);
@@ -95,17 +96,6 @@ impl Resolver<'_> {
             || state.window_functions().contains_key(name)
             || state.higher_order_functions().contains_key(name)
             || matches!(name, "unnest" | "explode" | "make_map" | "grouping" | "struct")
-    }
-
-    fn known_names(&self) -> Vec<String> {
-        let state = &self.ctx.state;
-        let scalar = state.scalar_functions().keys();
-        let aggregate = state.aggregate_functions().keys();
-        scalar
-            .chain(aggregate)
-            .chain(state.window_functions().keys())
-            .cloned()
-            .collect()
     }
 
     fn system_names(&self) -> Vec<String> {
@@ -158,9 +148,17 @@ fn count_tuples(name: &str, function: &mut Function) {
     }
 }
 
+/// The names of all functions.
+pub(crate) fn function_names(state: &SessionState) -> Vec<String> {
+    let scalar = state.scalar_functions().keys();
+    let aggregate = state.aggregate_functions().keys();
+    let own = scalar.chain(aggregate).chain(state.window_functions().keys());
+    own.cloned().chain(spellings::names().map(str::to_string)).collect()
+}
+
 fn unknown_function(name: &ObjectName, known: &[String]) -> Error {
     let wanted = name.to_string().replace('`', "");
-    let near = nearest(&wanted, known.iter().cloned());
+    let near = most_alike(&wanted, known.iter().cloned());
     Error::invalid(format!(
         "function '{wanted}' does not exist; did you mean {}?",
         near.join(", ")

@@ -28,6 +28,7 @@ use tarn_format::{Error, Result};
 
 use self::builders::quoted;
 use self::expr::{AliasUse, Aliases};
+pub(crate) use self::functions::function_names;
 pub(crate) use self::scope::OutputColumn;
 use self::scope::{Exposure, MetadataUse, Relation, Relations, Scope};
 use super::{LoadedRelation, PlanContext};

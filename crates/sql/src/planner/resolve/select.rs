@@ -155,7 +155,7 @@ impl Resolver<'_> {
         let scope = self.scope(relations, place);
         let [relation] = scope.relations_called(&parts)[..] else {
             let known = relations.exposed().map(|r| r.path.join("."));
-            let near = super::suggest::nearest(&parts.join("."), known);
+            let near = crate::near_names::most_alike(&parts.join("."), known);
             return Err(Error::invalid(format!(
                 "'{name}.*' names no relation of FROM, which has {}",
                 near.join(", ")

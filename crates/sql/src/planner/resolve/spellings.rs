@@ -34,6 +34,19 @@ pub(super) fn renamed(name: &str) -> &str {
     RENAMED.iter().find(|(n, _)| *n == name).map_or(name, |(_, own)| *own)
 }
 
+/// Names of calls that are made of others.
+const COMPOSED: &str = "
+array_size count_if curdate date_format date_from_unix_date datediff dayofmonth dayofweek dayofyear decode element_at
+explode filter forall from_unixtime hour ifnull isnotnull isnull len localtimestamp locate make_timestamp map
+map_contains_key max_by min_by minute mod month nvl positive quarter rand second sort_array struct
+timestamp_micros timestamp_millis timestamp_seconds to_unix_timestamp transform try_divide try_element_at
+unix_timestamp week weekofyear year";
+
+/// The names that only Spark has.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    RENAMED.iter().map(|(name, _)| *name).chain(COMPOSED.split_whitespace())
+}
+
 /// The type of results that DataFusion gives without a sign, or too wide.
 pub(super) fn result_type(name: &str) -> Option<DataType> {
     Some(match name {

@@ -1,0 +1,96 @@
+//! Options of one write, in a hint: `INSERT INTO t /*+ OPTIONS('distribution-mode'='none') */ …`. Names are those of
+//! Spark's `DataFrameWriterV2` (Java: `SparkWriteOptions`).
+
+use tarn_format::spec::snapshot::Properties;
+use tarn_format::{Error, Result};
+
+use crate::ast::PropertyList;
+use crate::near_names::did_you_mean;
+
+/// Options that are obeyed.
+const USED: [&str; 6] = [
+    "write-format",
+    "target-file-size-bytes",
+    "fanout-enabled",
+    "distribution-mode",
+    "compression-codec",
+    "compression-level",
+];
+
+/// Options that steer Spark's own machinery, or formats and statements they are not given to.
+const WITHOUT_EFFECT: [&str; 3] = ["compression-strategy", "delete-granularity", "advisory-partition-size"];
+
+/// Options of which one value is obeyed.
+const FIXED: [(&str, &str); 3] = [
+    ("check-nullability", "true"),
+    ("check-ordering", "true"),
+    ("merge-schema", "false"),
+];
+
+/// Options of overwrites.
+const OF_OVERWRITES: [&str; 3] = ["isolation-level", "validate-from-snapshot-id", "overwrite-mode"];
+
+/// Followed by a name, an entry of the new snapshot's summary.
+const SNAPSHOT_PROPERTY: &str = "snapshot-property.";
+
+/// The options of an INSERT INTO, checked by name; their values are checked where they are used.
+///
+/// # Errors
+/// `InvalidInput` for unknown options and those of overwrites, `Unsupported` for values that are not obeyed.
+pub(super) fn write_options(given: &PropertyList) -> Result<Properties> {
+    let mut options = Properties::new();
+    for (key, value) in given {
+        let name = match key.get(..SNAPSHOT_PROPERTY.len()) {
+            Some(prefix) if prefix.eq_ignore_ascii_case(SNAPSHOT_PROPERTY) => {
+                format!("{SNAPSHOT_PROPERTY}{}", &key[SNAPSHOT_PROPERTY.len()..])
+            }
+            _ => key.to_ascii_lowercase(),
+        };
+        check(&name, value)?;
+        options.insert(name, value.clone());
+    }
+    Ok(options)
+}
+
+fn check(name: &str, value: &str) -> Result<()> {
+    if USED.contains(&name) || WITHOUT_EFFECT.contains(&name) || name.starts_with(SNAPSHOT_PROPERTY) {
+        return Ok(());
+    }
+    if let Some((_, obeyed)) = FIXED.iter().find(|(fixed, _)| *fixed == name) {
+        if value.trim().eq_ignore_ascii_case(obeyed) {
+            return Ok(());
+        }
+        return Err(Error::unsupported(format!(
+            "write option {name} can only be {obeyed} so far, not '{value}'"
+        )));
+    }
+    if OF_OVERWRITES.contains(&name) {
+        return Err(Error::invalid(format!(
+            "{name} is an option of overwrites: INSERT INTO adds rows"
+        )));
+    }
+    let known = USED.into_iter().chain(FIXED.map(|(fixed, _)| fixed));
+    let hint = did_you_mean(name, known);
+    Err(Error::invalid(format!("there is no write option '{name}'{hint}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_known_by_name() {
+        let checked = |key: &str, value: &str| write_options(&vec![(key.to_string(), value.to_string())]);
+        let options = checked("Snapshot-Property.Team", "x").unwrap();
+        assert_eq!(options.get("snapshot-property.Team").map(String::as_str), Some("x"));
+        assert!(
+            checked("Fanout-Enabled", "true")
+                .unwrap()
+                .contains_key("fanout-enabled")
+        );
+        let told = |key: &str, value: &str| checked(key, value).unwrap_err().to_string();
+        assert!(told("target-file-size", "1").contains("did you mean target-file-size-bytes?"));
+        assert!(told("isolation-level", "snapshot").contains("an option of overwrites"));
+        assert!(told("check-ordering", "false").contains("can only be true"));
+    }
+}
