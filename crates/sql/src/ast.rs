@@ -1,6 +1,7 @@
 //! Statements, as far as they are not queries: those stay sqlparser's [`Query`].
 
 pub mod alter;
+pub mod call;
 
 use sqlparser::ast::{Expr, Query};
 use tarn_format::spec::types::{PrimitiveType, Type};
@@ -42,6 +43,8 @@ pub enum Statement {
     },
     /// ALTER TABLE, COMMENT ON TABLE
     AlterTable { name: Name, change: alter::AlterTable },
+    /// CALL
+    Call(call::Call),
     /// CREATE NAMESPACE, DATABASE or SCHEMA
     CreateNamespace {
         name: Name,
@@ -272,6 +275,10 @@ pub enum Show {
         namespace: Option<Name>,
         pattern: Option<String>,
     },
+    Procedures {
+        scope: Option<Name>,
+        pattern: Option<String>,
+    },
 }
 
 /// DESCRIBE
@@ -286,6 +293,9 @@ pub enum Describe {
     Namespace {
         name: Name,
         extended: Extended,
+    },
+    Procedure {
+        name: Name,
     },
     Query(Box<Query>),
 }

@@ -16,6 +16,7 @@ mod near_names;
 pub mod output;
 pub mod parser;
 pub mod planner;
+mod procedures;
 mod quoting;
 mod read_options;
 pub mod reader;

@@ -4,8 +4,7 @@ use crate::slt::run::Outcome;
 
 /// What a failure's text or a record's SQL holds, and the reason that follows from it. The first that fits counts.
 const REASONS: &[(&str, &str)] = &[
-    ("ALTER TABLE is not supported yet", "needs ALTER TABLE"),
-    ("CALL is not supported yet", "needs procedures"),
+    ("is not supported yet: SHOW PROCEDURES", "needs procedures"),
     ("DELETE is not supported yet", "needs DELETE (row-level changes)"),
     ("MERGE is not supported yet", "needs MERGE (row-level changes)"),
     ("UPDATE is not supported yet", "needs UPDATE (row-level changes)"),

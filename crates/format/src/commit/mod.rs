@@ -6,6 +6,7 @@
 
 pub mod append;
 pub mod change;
+pub mod cherry_pick;
 pub mod delete;
 pub mod options;
 pub mod outcome;

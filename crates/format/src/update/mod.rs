@@ -2,6 +2,7 @@
 //! builders that produce them, and [`MetadataBuilder`], which alone applies them and keeps the spec's writer rules.
 
 mod builder;
+pub mod current_snapshot;
 pub mod fresh_ids;
 pub mod refs;
 pub mod replace;

@@ -9,6 +9,7 @@ use tarn_format::transform::Transform;
 use tarn_format::{Error, Result, ResultExt};
 
 use super::namespaces::missing;
+use super::procedures;
 use super::query::plan_context;
 use super::show::shown_properties;
 use super::spark_types::{transform_name, type_name};
@@ -32,6 +33,7 @@ pub(crate) async fn describe(session: &Session, describe: &Describe) -> Result<O
     match describe {
         Describe::Table { name, extended, column } => table(session, name, *extended, column.as_ref()).await,
         Describe::Namespace { name, extended } => namespace(session, name, *extended).await,
+        Describe::Procedure { name } => procedures::describe(session, name).await,
         Describe::Query(query) => describe_query(session, query).await,
     }
 }

@@ -10,6 +10,7 @@ mod insert;
 mod insert_columns;
 mod namespaces;
 mod partitioning;
+mod procedures;
 mod query;
 mod settings;
 mod show;
@@ -24,6 +25,7 @@ use tarn_format::Result;
 pub(crate) use self::insert::write_branch;
 pub(crate) use self::insert_columns::arrange;
 pub(crate) use self::query::{plan_context, plan_context_with};
+pub(crate) use self::show::plain_table;
 pub(crate) use self::write_plan::{WritePlan, write_target};
 use crate::ast::Statement;
 use crate::output::Output;
@@ -37,6 +39,7 @@ pub(crate) async fn run(session: &Session, statement: &Statement) -> Result<Outp
             drop_table::drop_table(session, name, *if_exists, *purge).await
         }
         Statement::AlterTable { name, change } => alter_table::alter_table(session, name, change).await,
+        Statement::Call(call) => procedures::call(session, call).await,
         Statement::CreateNamespace {
             name,
             if_not_exists,

@@ -8,6 +8,7 @@ use tarn_format::{Error, ErrorKind, Result};
 
 use super::column_defaults::literal;
 use super::namespaces::missing;
+use super::procedures;
 use super::query::plan_context;
 use super::spark_types::{transform_name, type_name};
 use crate::ast::{Name, Show};
@@ -46,6 +47,7 @@ pub(crate) async fn show(session: &Session, show: &Show) -> Result<Output> {
             let row = [Some(current.catalog), Some(current.namespace.to_string())];
             Output::text(["catalog", "namespace"], vec![row])
         }
+        Show::Procedures { scope, pattern } => procedures::show(session, scope.as_ref(), pattern.as_deref()).await,
         Show::Functions { namespace, pattern } => functions(session, namespace.as_ref(), pattern.as_deref()),
     }
 }
@@ -122,7 +124,7 @@ pub(crate) async fn plain_table(session: &Session, name: &Name) -> Result<FoundT
 }
 
 /// Spark's SHOW pattern: `*` is anything, `|` separates alternatives, case does not matter.
-fn matches(name: &str, pattern: Option<&str>) -> bool {
+pub(super) fn matches(name: &str, pattern: Option<&str>) -> bool {
     let Some(pattern) = pattern else {
         return true;
     };

@@ -17,7 +17,7 @@ pub(crate) fn rewrite(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     while let Some(token) = tokens.get(i) {
         let open = next_significant(&tokens, i + 1);
         let is_call = open.is_some_and(|o| tokens[o].token == Token::LParen);
-        if is_call && is_word(&token.token, "EXISTS") && !begins_query(&tokens, open) {
+        if is_call && is_word(&token.token, "EXISTS") && !begins_query(&tokens, open) && !follows_if(&out) {
             out.push(renamed(token, "any_match"));
             i += 1;
             continue;
@@ -35,6 +35,12 @@ pub(crate) fn rewrite(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
         i += 1;
     }
     out
+}
+
+/// Whether IF is the last word: what follows `IF EXISTS` may be a list.
+fn follows_if(before: &[TokenWithSpan]) -> bool {
+    let mut significant = before.iter().rev().filter(|t| !matches!(t.token, Token::Whitespace(_)));
+    significant.next().is_some_and(|t| is_word(&t.token, "IF"))
 }
 
 fn renamed(token: &TokenWithSpan, name: &str) -> TokenWithSpan {
@@ -165,6 +171,7 @@ mod tests {
             "EXISTS (SELECT 1)",
             "exists ((WITH a AS (SELECT 1) TABLE a))",
             "IF EXISTS t",
+            "UNSET TBLPROPERTIES IF EXISTS ('a', 'b')",
             "struct(a, b)",
         ] {
             assert_eq!(rewritten(same), same);

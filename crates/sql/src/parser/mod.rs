@@ -5,6 +5,7 @@
 
 mod alter;
 mod array_forms;
+mod call;
 mod cast_types;
 mod create_table;
 mod cursor;
@@ -117,6 +118,9 @@ fn statement(c: &mut Cursor<'_>, depth: usize) -> Result<Statement> {
         c.expect(&["TABLE"])?;
         return alter::alter_table(c);
     }
+    if c.eat(&["CALL"]) {
+        return call::call(c);
+    }
     if c.eat(&["COMMENT", "ON"]) {
         if c.eat(&["TABLE"]) {
             return alter::comment_on_table(c);
@@ -130,7 +134,7 @@ fn statement(c: &mut Cursor<'_>, depth: usize) -> Result<Statement> {
 }
 
 fn query_or_unsupported(c: &mut Cursor<'_>) -> Result<Statement> {
-    const LATER: [&str; 6] = ["DELETE", "UPDATE", "MERGE", "CALL", "TRUNCATE", "REFRESH"];
+    const LATER: [&str; 5] = ["DELETE", "UPDATE", "MERGE", "TRUNCATE", "REFRESH"];
     if let Some(word) = LATER.into_iter().find(|w| c.at(&[w])) {
         return Err(Error::unsupported(format!("{word} is not supported yet")));
     }

@@ -29,6 +29,11 @@ pub(crate) fn show(c: &mut Cursor<'_>) -> Result<Statement> {
         Show::CreateTable { table: c.name()? }
     } else if c.eat(&["CURRENT"]) && c.eat_any(NAMESPACE).is_some() {
         Show::CurrentNamespace
+    } else if c.eat(&["PROCEDURES"]) {
+        Show::Procedures {
+            scope: in_name(c)?,
+            pattern: pattern(c)?,
+        }
     } else if c.eat(&["FUNCTIONS"]) || c.eat(&["ALL", "FUNCTIONS"]) || c.eat(&["SYSTEM", "FUNCTIONS"]) {
         Show::Functions {
             namespace: in_name(c)?,
@@ -36,7 +41,7 @@ pub(crate) fn show(c: &mut Cursor<'_>) -> Result<Statement> {
         }
     } else {
         return Err(c.unexpected(
-            "CATALOGS, NAMESPACES, TABLES, COLUMNS, TBLPROPERTIES, CREATE TABLE, CURRENT NAMESPACE or FUNCTIONS",
+            "CATALOGS, NAMESPACES, TABLES, COLUMNS, TBLPROPERTIES, CREATE TABLE, CURRENT NAMESPACE, FUNCTIONS or PROCEDURES",
         ));
     };
     Ok(Statement::Show(show))
@@ -91,6 +96,9 @@ pub(crate) fn describe(c: &mut Cursor<'_>) -> Result<Statement> {
             name: c.name()?,
             extended,
         }));
+    }
+    if matches!(c.peek(1), Token::Word(_)) && c.eat(&["PROCEDURE"]) {
+        return Ok(Statement::Describe(Describe::Procedure { name: c.name()? }));
     }
     c.eat(&["TABLE"]);
     let extended = extended(c);

@@ -1,9 +1,7 @@
 //! SET and UNSET TBLPROPERTIES, SET LOCATION.
 
-use tarn_format::spec::snapshot::{MAIN_BRANCH, Properties, RefKind, SnapshotRef};
-use tarn_format::spec::table_metadata::TableMetadataRef;
-use tarn_format::update::TableUpdate;
-use tarn_format::update::refs::RefsUpdate;
+use tarn_format::spec::snapshot::Properties;
+use tarn_format::update::current_snapshot::set_current_snapshot;
 use tarn_format::update::table_facts::{change_location, change_properties};
 use tarn_format::{Error, Result};
 
@@ -47,21 +45,11 @@ pub(super) fn set(list: PropertyList) -> Result<Changer> {
             updates.extend(change_location(base, location).0);
         }
         if let Some(id) = snapshot_id {
-            updates.extend(point_main_to(base, id)?);
+            updates.extend(set_current_snapshot(base, id)?.0);
         }
         updates.extend(change_properties(base, set.clone(), Vec::new())?.0);
         Ok(updates)
     }))
-}
-
-fn point_main_to(base: &TableMetadataRef, snapshot_id: i64) -> Result<Vec<TableUpdate>> {
-    let mut refs = RefsUpdate::new(base);
-    if base.refs.contains_key(MAIN_BRANCH) {
-        refs.replace(MAIN_BRANCH, RefKind::Branch, snapshot_id)?;
-    } else {
-        refs.create(MAIN_BRANCH, SnapshotRef::branch(snapshot_id))?;
-    }
-    Ok(refs.finish().0)
 }
 
 /// UNSET TBLPROPERTIES. Those that are not there are ignored, as in Java.
