@@ -1,4 +1,4 @@
-//! Iceberg tables in DataFusion: reading, appending, metadata tables, and files that belong to no table.
+//! Iceberg tables in DataFusion: reading, appending, changing rows, metadata tables, and files that belong to no table.
 
 #![warn(missing_docs)]
 
@@ -8,6 +8,7 @@ pub mod deletes;
 pub mod files;
 pub mod inspect;
 pub mod provider;
+pub mod rowlevel;
 pub mod scan;
 pub mod static_table;
 pub mod write;

@@ -1,5 +1,6 @@
 //! Loads the deletes of data files.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -34,6 +35,8 @@ pub struct DeleteLoader {
     io: FileIo,
     footers: Arc<FileMetadataCache>,
     cache: DeleteCache,
+    /// Rows that a statement takes away, by the location of their file.
+    more: Arc<BTreeMap<Arc<str>, DeletionVector>>,
 }
 
 impl fmt::Debug for DeleteLoader {
@@ -51,7 +54,20 @@ impl DeleteLoader {
             io,
             footers: Arc::clone(&caches.footers),
             cache: caches.deletes.clone(),
+            more: Arc::default(),
         }
+    }
+
+    /// The loader with further rows that are deleted, by the location of their file as manifests spell it.
+    #[must_use]
+    pub(crate) fn with_more(mut self, more: BTreeMap<Arc<str>, DeletionVector>) -> Self {
+        self.more = Arc::new(more);
+        self
+    }
+
+    /// Whether further rows of the file are deleted, see [`Self::with_more`].
+    pub(crate) fn has_more(&self, task: &FileScanTask) -> bool {
+        self.more.contains_key(task.path())
     }
 
     /// The positions of a data file that its deletion vector or position deletes delete; `None` when it has none of them.
@@ -74,16 +90,25 @@ impl DeleteLoader {
                     let vector = self.vector(delete).await;
                     add(vector.context("data file", task.path())?);
                 }
-                DeleteKind::Position => {
-                    let file = self.file(delete).await.context("data file", task.path())?;
-                    // A file without a row of this data file deletes nothing, but is one of its deletes.
-                    let mut positions = DeletionVector::new();
-                    file.of(task.path()).for_each(|vector| positions.union_with(vector));
-                    add(Arc::new(positions));
-                }
+                // A file without a row of this data file deletes nothing, but is one of its deletes.
+                DeleteKind::Position => add(Arc::new(self.positions_of(task, delete).await?)),
             }
         }
+        if let Some(more) = self.more.get(task.path()) {
+            add(Arc::new(more.clone()));
+        }
         Ok(found)
+    }
+
+    /// The positions of a data file that one file of position deletes deletes.
+    ///
+    /// # Errors
+    /// As [`Self::deleted_positions`].
+    pub(crate) async fn positions_of(&self, task: &FileScanTask, delete: &DeleteTask) -> Result<DeletionVector> {
+        let file = self.file(delete).await.context("data file", task.path())?;
+        let mut positions = DeletionVector::new();
+        file.of(task.path()).for_each(|vector| positions.union_with(vector));
+        Ok(positions)
     }
 
     async fn vector(&self, delete: &DeleteTask) -> Result<Arc<DeletionVector>> {

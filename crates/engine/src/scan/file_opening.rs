@@ -50,7 +50,7 @@ impl Morselizer for IcebergMorselizer {
         {
             range.end = i64::MAX;
         }
-        if task.deletes().is_empty() {
+        if task.deletes().is_empty() && !self.opening.context.deletes.has_more(&task) {
             return self.opening.plan(&task, file);
         }
         let opening = Arc::clone(&self.opening);

@@ -57,12 +57,24 @@ pub(crate) async fn plan_scan(
     let ident = table.table().ident.to_string();
     let plan = plan_files(table, &request).await.context("table", ident);
     let plan = plan.map_err(external)?;
+    let deletes = DeleteLoader::new(table.table().io.clone(), table.caches());
+    scan_planned(table, state, &plan, request, deletes)
+}
+
+/// The scan of files that are planned already, without the rows that `deletes` knows of.
+pub(crate) fn scan_planned(
+    table: &IcebergTable,
+    state: &dyn Session,
+    plan: &ScanPlan,
+    request: ScanRequest<'_>,
+    deletes: DeleteLoader,
+) -> Result<Arc<dyn ExecutionPlan>> {
     let readers = Arc::new(TableReaderFactory {
         io: table.table().io.clone(),
         footers: Arc::clone(&table.caches().footers),
     });
     let deleted = deleted_rows(table, &request);
-    let context = scan_context(table, &plan, Arc::clone(&readers), deleted).map_err(external)?;
+    let context = scan_context(table, plan, Arc::clone(&readers), (deleted, deletes)).map_err(external)?;
     let columns = ScanColumns::new(table, &context.equality, deleted);
     let projection = columns.projection(table, request.projection);
     let files = Files {
@@ -71,7 +83,7 @@ pub(crate) async fn plan_scan(
         deleted,
     };
     let target_partitions = state.config().target_partitions().max(1);
-    let groups = files.groups(&plan, target_partitions);
+    let groups = files.groups(plan, target_partitions);
     let all_columns = Arc::clone(columns.all());
     let (mut groups, mut statistics) = compute_all_files_statistics(groups, all_columns, true, false)?;
     if groups.is_empty() {
@@ -83,7 +95,7 @@ pub(crate) async fn plan_scan(
     if let Some(options) = options.map_err(external)? {
         // Statistics are those of whole files: pieces of one would count its rows several times.
         groups = files
-            .split_groups(&plan, &options, target_partitions)
+            .split_groups(plan, &options, target_partitions)
             .map_err(external)?;
     }
 
@@ -155,7 +167,7 @@ fn scan_context(
     table: &IcebergTable,
     plan: &ScanPlan,
     readers: Arc<TableReaderFactory>,
-    deleted_rows: DeletedRows,
+    (deleted_rows, deletes): (DeletedRows, DeleteLoader),
 ) -> tarn_format::Result<ScanContext> {
     let metadata = &table.table().metadata;
     let mapping = match metadata.properties.get(DEFAULT_NAME_MAPPING) {
@@ -168,7 +180,7 @@ fn scan_context(
     let schema = equality.with_columns(table.iceberg_schema())?;
     Ok(ScanContext {
         readers,
-        deletes: DeleteLoader::new(io.clone(), table.caches()),
+        deletes,
         equality,
         deleted_rows,
         name_mapping: Arc::new(mapping),

@@ -4,6 +4,7 @@
 //! fewer. DataFusion applies the filter itself to the rows that are read.
 
 use datafusion::common::ScalarValue;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::logical_expr::expr::{InList, Like, ScalarFunction};
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator};
 use tarn_format::expr::{CompareOp, Literal, Predicate, SetOp};
@@ -17,6 +18,24 @@ pub fn to_predicate(filters: &[Expr], schema: &Schema) -> Predicate {
     // What does not fit the column (NaN tests of whole numbers, text that is no date) is left to the engine.
     let usable = parts.filter(|p| p.bind(schema, CaseSensitivity::Sensitive).is_ok());
     usable.fold(Predicate::AlwaysTrue, Predicate::and)
+}
+
+/// The predicate that is true for the very rows for which all filters are; `None` when there is none.
+pub fn to_exact_predicate(filters: &[Expr], schema: &Schema) -> Option<Predicate> {
+    let translator = Translator { schema };
+    let parts = filters.iter().map(|filter| {
+        let has_null = |e: &Expr| matches!(e, Expr::Literal(scalar, _) if scalar.is_null());
+        if filter.exists(|e| Ok(has_null(e))).unwrap_or(true) {
+            return None;
+        }
+        let predicate = match filter {
+            Expr::Literal(ScalarValue::Boolean(Some(_)), _) => translator.translate(filter)?,
+            _ => translator.exact(filter)?,
+        };
+        predicate.bind(schema, CaseSensitivity::Sensitive).ok()?;
+        Some(predicate)
+    });
+    parts.collect::<Option<Vec<_>>>().map(|parts| parts.into_iter().fold(Predicate::AlwaysTrue, Predicate::and))
 }
 
 struct Translator<'a> {

@@ -1,7 +1,9 @@
 //! Appends rows to a table: the entry point for `insert_into`, the SQL layer and the library.
 
+use std::fmt;
 use std::sync::Arc;
 
+use arrow::datatypes::Schema as ArrowSchema;
 use datafusion::error::Result;
 use datafusion::physical_expr::Distribution;
 use datafusion::physical_plan::repartition::RepartitionExec;
@@ -10,7 +12,9 @@ use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMerge
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, Partitioning};
 use tarn_format::catalog::{Catalog, Table, TableIdent};
 use tarn_format::commit::{CommitOptions, Publication};
+use tarn_format::expr::Predicate;
 use tarn_format::spec::snapshot::{MAIN_BRANCH, RefKind};
+use tarn_format::spec::table_metadata::TableMetadata;
 use tarn_format::update::TableUpdate;
 use tarn_format::{Error, ResultExt};
 
@@ -29,6 +33,28 @@ pub enum MissingBranch {
     Create,
 }
 
+/// What a write does with the rows that are there.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum ExistingRows {
+    /// They stay.
+    #[default]
+    Kept,
+    /// Those that match go, which must be whole files (Java: `OverwriteFiles.overwriteByRowFilter`).
+    ReplacedWhere(Predicate),
+    /// Those of the partitions that get rows go (Java: `ReplacePartitions`).
+    ReplacedByPartition,
+}
+
+impl fmt::Display for ExistingRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExistingRows::Kept => Ok(()),
+            ExistingRows::ReplacedWhere(filter) => write!(f, ", overwrite={filter}"),
+            ExistingRows::ReplacedByPartition => f.write_str(", overwrite=partitions"),
+        }
+    }
+}
+
 /// What is written to, and how.
 #[derive(Debug, Clone)]
 pub struct WriteTarget {
@@ -43,6 +69,8 @@ pub struct WriteTarget {
     pub branch: Option<String>,
     /// What a branch that is not there means.
     pub missing_branch: MissingBranch,
+    /// What becomes of the rows that are there.
+    pub existing: ExistingRows,
     /// Whether the branch moves to the new snapshot.
     pub publication: Publication,
     /// How files are written.
@@ -79,6 +107,7 @@ impl WriteTarget {
             replaces: None,
             branch: None,
             missing_branch: MissingBranch::Refuse,
+            existing: ExistingRows::Kept,
             publication: Publication::Branch,
             options,
             commit: CommitOptions::default(),
@@ -86,7 +115,7 @@ impl WriteTarget {
     }
 
     /// The table as errors name it, its catalog included.
-    pub(super) fn table_name(&self) -> String {
+    pub(crate) fn table_name(&self) -> String {
         full_name(self.catalog.as_ref(), &self.table.ident)
     }
 }
@@ -113,7 +142,19 @@ pub fn append(plan: Arc<dyn ExecutionPlan>, target: WriteTarget) -> Result<Arc<d
 
 fn prepare(plan: &Arc<dyn ExecutionPlan>, target: &WriteTarget) -> tarn_format::Result<Layout> {
     let metadata = &target.table.metadata;
-    Conform::new(Arc::clone(metadata.current_schema())).check(&plan.schema())?;
+    check_branch(target)?;
+    check_rows(metadata, &plan.schema())?;
+    Layout::new(metadata, &target.options, &plan.schema())
+}
+
+/// Checks, before anything runs, that rows of this schema can be stored.
+pub(crate) fn check_rows(metadata: &TableMetadata, rows: &ArrowSchema) -> tarn_format::Result<()> {
+    Conform::new(Arc::clone(metadata.current_schema())).check(rows)
+}
+
+/// Checks that the branch can be written to.
+pub(crate) fn check_branch(target: &WriteTarget) -> tarn_format::Result<()> {
+    let metadata = &target.table.metadata;
     if let Some(branch) = target.branch.as_deref().filter(|b| *b != MAIN_BRANCH) {
         match metadata.refs.get(branch) {
             None if target.missing_branch == MissingBranch::Create => {}
@@ -126,11 +167,11 @@ fn prepare(plan: &Arc<dyn ExecutionPlan>, target: &WriteTarget) -> tarn_format::
             Some(_) => {}
         }
     }
-    Layout::new(metadata, &target.options, &plan.schema())
+    Ok(())
 }
 
 /// Brings rows into the layout. DataFusion's optimizer does the same where it still runs.
-fn arrange(plan: Arc<dyn ExecutionPlan>, layout: &Layout) -> Result<Arc<dyn ExecutionPlan>> {
+pub(crate) fn arrange(plan: Arc<dyn ExecutionPlan>, layout: &Layout) -> Result<Arc<dyn ExecutionPlan>> {
     let mut plan = plan;
     let partitions = plan.output_partitioning().partition_count();
     if let Distribution::KeyPartitioned(keys) = &layout.distribution

@@ -2,14 +2,14 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema as ArrowSchema, SchemaRef as ArrowSchemaRef};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{Distribution, EquivalenceProperties, OrderingRequirements, PhysicalExpr};
+use datafusion::physical_expr::{EquivalenceProperties, OrderingRequirements, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{EvaluationType, SchedulingType};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
@@ -17,21 +17,17 @@ use datafusion::physical_plan::{
     InputDistributionRequirements, Partitioning, PlanProperties, ReplaceChildrenOptions,
 };
 use tarn_format::ResultExt;
+use tarn_format::commit::Change;
 use tarn_format::commit::append::merge_append;
-use tarn_format::commit::{Change, CommitOutcome, Transaction, surely_failed};
-use tarn_format::io::location_provider::LocationProvider;
+use tarn_format::commit::overwrite::OverwriteFiles;
+use tarn_format::commit::replace_partitions::ReplacePartitions;
 use tarn_format::manifest::data_file::DataFile;
 use tarn_format::spec::snapshot::MAIN_BRANCH;
-use uuid::Uuid;
 
-use super::append::WriteTarget;
-use super::conform::Conform;
+use super::append::{ExistingRows, WriteTarget};
 use super::layout::Layout;
-use super::parquet_file::ParquetFiles;
 use super::report::{AppendReport, ReportSlot};
-use super::rolling::WriteContext;
-use super::table_write::{Pairing, TableWrite};
-use super::written_files::WrittenFiles;
+use super::statement_write::StatementWrite;
 use crate::external;
 
 /// Appends its input's rows to a table. Its output is one row with their number.
@@ -58,21 +54,9 @@ impl AppendExec {
     pub(super) fn report(&self) -> Option<AppendReport> {
         self.report.get()
     }
-
-    /// Whether any row may go into any file.
-    fn pairing(&self, context: &TaskContext) -> Pairing {
-        let spread = matches!(self.layout.distribution, Distribution::UnspecifiedDistribution);
-        let unsorted = self.layout.ordering.is_none() && self.input.output_ordering().is_none();
-        let unpartitioned = self.target.table.metadata.default_spec().is_unpartitioned();
-        if spread && unsorted && unpartitioned {
-            Pairing::Shared(context.session_config().target_partitions())
-        } else {
-            Pairing::OneToOne
-        }
-    }
 }
 
-fn plan_properties(input: &Arc<dyn ExecutionPlan>) -> PlanProperties {
+pub(crate) fn plan_properties(input: &Arc<dyn ExecutionPlan>) -> PlanProperties {
     PlanProperties::new(
         EquivalenceProperties::new(count_schema()),
         Partitioning::UnknownPartitioning(1),
@@ -84,7 +68,7 @@ fn plan_properties(input: &Arc<dyn ExecutionPlan>) -> PlanProperties {
 }
 
 /// One column `count`, as DataFusion's own INSERT has it.
-pub(super) fn count_schema() -> ArrowSchemaRef {
+pub(crate) fn count_schema() -> ArrowSchemaRef {
     Arc::new(ArrowSchema::new(vec![Field::new("count", DataType::UInt64, false)]))
 }
 
@@ -92,7 +76,8 @@ impl DisplayAs for AppendExec {
     fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let table = &self.target.table.ident;
         let branch = self.target.branch.as_deref().unwrap_or(MAIN_BRANCH);
-        write!(f, "IcebergAppendExec: table={table}, branch={branch}, format=parquet")
+        let existing = &self.target.existing;
+        write!(f, "IcebergAppendExec: table={table}, branch={branch}{existing}, format=parquet")
     }
 }
 
@@ -162,106 +147,54 @@ impl AppendExec {
     async fn run(self, context: Arc<TaskContext>) -> Result<RecordBatch> {
         let start = Instant::now();
         let table = self.target.table_name();
-        let written = Arc::new(WrittenFiles::new(self.target.table.io.clone()));
-        let write = self.table_write(&context, &written);
-        let write = write.context("table", table.as_str()).map_err(external)?;
-        let partitions = self.input.output_partitioning().partition_count();
-        let streams: Result<Vec<_>> = (0..partitions)
-            .map(|p| self.input.execute(p, Arc::clone(&context)))
-            .collect();
-        let files = match write.run(streams?, self.pairing(&context)).await {
+        let write = StatementWrite::new(Arc::clone(&self.target));
+        let files = match write.write(&self.input, &self.layout, &context).await {
             Ok(files) => files,
             Err(e) => {
-                drop(write);
-                written.delete().await;
+                write.delete().await;
                 return Err(e);
             }
         };
-        let rows = files.iter().map(|f| f.record_count.unsigned_abs()).sum();
-        let bytes = files.iter().map(|f| f.file_size_in_bytes.unsigned_abs()).sum();
-        let file_count = files.len();
-        let outcome = self.commit(files, written).await;
-        let outcome = outcome.context("table", table).map_err(external)?;
-        let Some(snapshot_id) = outcome.snapshot_ids.last().copied() else {
-            return Err(DataFusionError::Internal("an append made no snapshot".to_string()));
+        let mut report = AppendReport {
+            snapshot_id: None,
+            files: files.len(),
+            rows: files.iter().map(|f| f.record_count.unsigned_abs()).sum(),
+            bytes: files.iter().map(|f| f.file_size_in_bytes.unsigned_abs()).sum(),
+            attempts: 0,
+            duration: Duration::ZERO,
         };
-        self.report.set(AppendReport {
-            snapshot_id,
-            files: file_count,
-            rows,
-            bytes,
-            attempts: outcome.attempts,
-            duration: start.elapsed(),
-        });
+        if let Some(change) = change(&self.target, files) {
+            let outcome = write.commit(change).await;
+            let outcome = outcome.context("table", table).map_err(external)?;
+            report.snapshot_id = outcome.snapshot_ids.last().copied();
+            report.attempts = outcome.attempts;
+        }
+        report.duration = start.elapsed();
+        let rows = report.rows;
+        self.report.set(report);
         count_batch(rows)
     }
+}
 
-    fn table_write(&self, context: &TaskContext, written: &Arc<WrittenFiles>) -> tarn_format::Result<TableWrite> {
-        let target = &self.target;
-        let metadata = &target.table.metadata;
-        let schema = Arc::clone(metadata.current_schema());
-        let conform = Conform::new(Arc::clone(&schema));
-        let stored = Arc::clone(conform.stored_schema());
-        let io = target.table.io.clone();
-        let files = ParquetFiles::new(io, Arc::clone(&schema), stored, &target.options)?;
-        let spec = Arc::clone(metadata.default_spec());
-        Ok(TableWrite {
-            context: Arc::new(WriteContext {
-                files,
-                locations: LocationProvider::for_table(metadata)?,
-                partition_type: spec.partition_type(&schema),
-                spec,
-                sort_order_id: metadata.default_sort_order().order_id,
-                target_file_size_bytes: target.options.target_file_size_bytes,
-                written: Arc::clone(written),
-                memory: Arc::clone(context.memory_pool()),
-            }),
-            table: target.table_name().into(),
-            conform,
-            schema,
-            open_files: target.options.open_files,
-            operation_id: Uuid::new_v4().to_string(),
-        })
-    }
-
-    /// Commits on its own: a cancelled statement must not leave the commit half done, nor delete files it may need.
-    async fn commit(&self, files: Vec<DataFile>, written: Arc<WrittenFiles>) -> tarn_format::Result<CommitOutcome> {
-        let target = Arc::clone(&self.target);
-        let committing = tokio::spawn(async move {
-            let change = change(&target, files);
-            let table = &target.table;
-            // A staged table, as CREATE TABLE AS SELECT has it, comes into being with its rows.
-            let transaction = match (&target.replaces, &table.metadata_location) {
-                (Some(replaced), _) => Transaction::replace(replaced.table.clone(), replaced.updates.clone()),
-                (None, None) => Transaction::create(table.clone()),
-                (None, Some(_)) => Transaction::of(table),
-            };
-            let transaction = transaction.change(change);
-            let outcome = transaction.commit(target.catalog.as_ref(), &target.commit).await;
-            match &outcome {
-                Err(e) if surely_failed(e) => written.delete().await,
-                _ => written.keep(),
-            }
-            outcome
-        });
-        committing.await.unwrap_or_else(|e| {
-            let kind = tarn_format::ErrorKind::CommitStateUnknown;
-            Err(tarn_format::Error::new(kind, "the commit was interrupted").with_source(e))
-        })
+/// The change that adds the files; `None` where there is nothing to change.
+fn change(target: &WriteTarget, files: Vec<DataFile>) -> Option<Change> {
+    let mut files = files.into_iter().map(Arc::new);
+    match &target.existing {
+        ExistingRows::Kept => Some(merge_append(files)),
+        ExistingRows::ReplacedWhere(filter) => {
+            let overwrite = OverwriteFiles::new().rows(filter.clone());
+            Some(files.fold(overwrite, OverwriteFiles::add_file).build())
+        }
+        // Java skips the commit as well: no partition is named.
+        ExistingRows::ReplacedByPartition if files.len() == 0 => None,
+        ExistingRows::ReplacedByPartition => {
+            let replace = files.by_ref().fold(ReplacePartitions::new(), ReplacePartitions::add_file);
+            Some(replace.build(&target.table.metadata))
+        }
     }
 }
 
-fn change(target: &WriteTarget, files: Vec<DataFile>) -> Change {
-    let mut change = merge_append(files.into_iter().map(Arc::new));
-    change.publication = target.publication;
-    change.summary.extend(target.options.snapshot_properties.clone());
-    match &target.branch {
-        Some(branch) => change.on_branch(branch),
-        None => change,
-    }
-}
-
-fn count_batch(rows: u64) -> Result<RecordBatch> {
+pub(crate) fn count_batch(rows: u64) -> Result<RecordBatch> {
     let counts: ArrayRef = Arc::new(UInt64Array::from(vec![rows]));
     Ok(RecordBatch::try_new(count_schema(), vec![counts])?)
 }

@@ -18,7 +18,7 @@ use super::transform_expr::TransformExpr;
 
 /// What a write asks of its input.
 #[derive(Debug, Clone)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     pub(super) distribution: Distribution,
     pub(super) ordering: Option<LexOrdering>,
 }
@@ -28,7 +28,7 @@ impl Layout {
     ///
     /// Rows of one partition meet in one writer unless `write.distribution-mode` is `none`; each writer then sees them
     /// partition by partition (or holds a file open for each), in the table's sort order.
-    pub(super) fn new(metadata: &TableMetadata, options: &WriteOptions, input: &ArrowSchema) -> Result<Self> {
+    pub(crate) fn new(metadata: &TableMetadata, options: &WriteOptions, input: &ArrowSchema) -> Result<Self> {
         let schema = metadata.current_schema();
         let spec = metadata.default_spec();
         let mut keys: Vec<Arc<dyn PhysicalExpr>> = Vec::new();

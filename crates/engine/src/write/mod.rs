@@ -2,11 +2,11 @@
 //! node that commits them once.
 
 pub mod append;
-mod append_exec;
+pub(crate) mod append_exec;
 mod bounds;
 mod conform;
 mod float_metrics;
-mod layout;
+pub(crate) mod layout;
 mod metrics;
 mod metrics_mode;
 pub mod options;
@@ -14,8 +14,10 @@ mod parquet_file;
 mod parquet_options;
 mod parquet_schema;
 pub mod partition;
+pub(crate) mod position_deletes;
 pub mod report;
 mod rolling;
+pub(crate) mod statement_write;
 mod table_write;
 mod transform_array;
 mod transform_expr;
@@ -25,7 +27,7 @@ mod written_files;
 #[cfg(test)]
 mod tests;
 
-pub use append::{MissingBranch, Replaced, WriteTarget, append};
+pub use append::{ExistingRows, MissingBranch, Replaced, WriteTarget, append};
 pub use metrics_mode::{MetricsConfig, MetricsMode};
 pub use options::{OptionSources, WriteOptions};
 pub use parquet_options::ParquetOptions;

@@ -10,8 +10,8 @@ use super::append_exec::AppendExec;
 /// A committed append.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppendReport {
-    /// The new snapshot.
-    pub snapshot_id: i64,
+    /// The new snapshot; `None` when there was nothing to commit.
+    pub snapshot_id: Option<i64>,
     /// Data files added.
     pub files: usize,
     /// Rows added.

@@ -32,7 +32,7 @@ async fn each_execution_commits_one_snapshot() {
                 .unwrap();
             let table = site.table().await;
             let snapshot = table.metadata.current_snapshot().unwrap();
-            assert_eq!(snapshot.snapshot_id, report.snapshot_id);
+            assert_eq!(report.snapshot_id, Some(snapshot.snapshot_id));
             assert_eq!(table.metadata.snapshots.len(), i as usize + 1);
             let expected = if version == FormatVersion::V1 {
                 0

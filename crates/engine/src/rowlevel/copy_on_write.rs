@@ -1,0 +1,112 @@
+//! Copy-on-write: files with changed rows are written again without them (Java: `SparkWrite.CopyOnWriteOperation`).
+
+use std::sync::Arc;
+
+use datafusion::error::Result;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::union::UnionExec;
+use tarn_format::ResultExt;
+use tarn_format::commit::Change;
+use tarn_format::commit::overwrite::OverwriteFiles;
+use tarn_format::manifest::data_file::DataFile;
+use tarn_format::scan::{FileScanTask, ScanPlan};
+
+use super::changed_rows::RowsByFile;
+use super::gather::{Gathered, gather, plan_of};
+use super::options::IsolationLevel;
+use super::statement::{Prepared, Statement, in_memory};
+use crate::deletes::DeleteLoader;
+use crate::external;
+use crate::scan::plan::{ScanRequest, scan_planned};
+use crate::scan::{AnswersFrom, ReadOptions};
+use crate::write::statement_write::StatementWrite;
+
+/// New rows up to this many bytes wait for the rows that are kept, so that both come into the same files.
+const WAITING_ROWS_BYTES: usize = 64 << 20;
+
+impl Statement<'_> {
+    /// Writes new rows, and the touched files again.
+    pub(super) async fn copy_on_write(&self, write: &StatementWrite) -> Result<Prepared> {
+        let (streams, split, changed) = self.split()?;
+        let mut files = Vec::new();
+        let waiting = match gather(streams, WAITING_ROWS_BYTES).await? {
+            Gathered::All(batches) => in_memory(batches)?,
+            Gathered::More(streams) => {
+                files.extend(self.write(write, plan_of(split.rows_schema(), streams)?).await?);
+                None
+            }
+        };
+        let (gone, counts) = changed.take();
+        let touched = self.touched(&gone).await;
+        let mut touched = touched.context("table", self.target.write.table_name()).map_err(external)?;
+        let base = touched.snapshot.as_ref().map(|s| s.snapshot_id);
+        let removed: Vec<Arc<DataFile>> = touched.tasks.iter().map(|t| Arc::new(t.data_file())).collect();
+        touched.tasks.retain(|task| !is_gone(task, &gone));
+        let kept = match touched.tasks.is_empty() {
+            true => None,
+            false => Some(self.kept_rows(&touched, gone)?),
+        };
+        for plan in together(waiting, kept)? {
+            files.extend(self.write(write, plan).await?);
+        }
+        let change = match removed.is_empty() {
+            true => self.added(files, base),
+            false => Some(self.overwrite(files, removed, base)),
+        };
+        Ok(Prepared { change, counts })
+    }
+
+    /// The rows of files that do not change.
+    fn kept_rows(&self, touched: &ScanPlan, gone: RowsByFile) -> Result<Arc<dyn ExecutionPlan>> {
+        // What metadata tells of whole files does not hold of what is left of them.
+        let from_data = ReadOptions {
+            answers: AnswersFrom::Data,
+            ..ReadOptions::default()
+        };
+        let read = self.target.read.clone().with_read_options(from_data).map_err(external)?;
+        let deletes = DeleteLoader::new(read.table().io.clone(), read.caches()).with_more(gone);
+        let request = ScanRequest {
+            projection: None,
+            filters: &[],
+            limit: None,
+        };
+        scan_planned(&read, self.state, touched, request, deletes)
+    }
+
+    fn overwrite(&self, added: Vec<DataFile>, removed: Vec<Arc<DataFile>>, base: Option<i64>) -> Change {
+        let overwrite = OverwriteFiles::new()
+            .from_snapshot(base)
+            .conflict_filter(self.target.conflict_filter.clone())
+            .validate_no_conflicting_deletes();
+        let overwrite = removed.into_iter().fold(overwrite, OverwriteFiles::remove_file);
+        let overwrite = added.into_iter().map(Arc::new).fold(overwrite, OverwriteFiles::add_file);
+        match self.target.options.isolation {
+            IsolationLevel::Serializable => overwrite.validate_no_conflicting_data().build(),
+            IsolationLevel::Snapshot => overwrite.build(),
+        }
+    }
+}
+
+/// Whether no row of a file is left. Where that is not known, the file is read.
+fn is_gone(task: &FileScanTask, gone: &RowsByFile) -> bool {
+    let changed = gone.get(task.path()).map(|rows| rows.cardinality());
+    changed.is_some() && task.live_record_count() == changed
+}
+
+/// One plan for new and kept rows, where their columns have the same types; else one for each.
+fn together(
+    waiting: Option<Arc<dyn ExecutionPlan>>,
+    kept: Option<Arc<dyn ExecutionPlan>>,
+) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
+    let (Some(waiting), Some(kept)) = (&waiting, &kept) else {
+        return Ok(waiting.into_iter().chain(kept).collect());
+    };
+    let (new, old) = (waiting.schema(), kept.schema());
+    let same = new.fields().len() == old.fields().len()
+        && new.fields().iter().zip(old.fields()).all(|(a, b)| a.data_type() == b.data_type());
+    let both = vec![Arc::clone(kept), Arc::clone(waiting)];
+    match same {
+        true => Ok(vec![UnionExec::try_new(both)?]),
+        false => Ok(both),
+    }
+}
