@@ -2,10 +2,15 @@
 
 pub mod alter;
 pub mod call;
+mod row_change;
 
 use sqlparser::ast::{Expr, Query};
 use tarn_format::spec::types::{PrimitiveType, Type};
 use tarn_format::transform::Transform;
+
+pub use self::row_change::{
+    Assignment, Assignments, Delete, InsertedRow, MatchedAction, Merge, MergeClause, Update,
+};
 
 /// A name of one or more parts, as written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -31,8 +36,16 @@ pub enum Statement {
         mode: ExplainMode,
         statement: Box<Statement>,
     },
-    /// INSERT INTO
+    /// INSERT INTO, INSERT OVERWRITE
     Insert(Box<Insert>),
+    /// DELETE FROM
+    Delete(Box<Delete>),
+    /// UPDATE
+    Update(Box<Update>),
+    /// MERGE INTO
+    Merge(Box<Merge>),
+    /// TRUNCATE TABLE
+    Truncate { table: Name },
     /// CREATE [OR REPLACE] TABLE, REPLACE TABLE
     CreateTable(Box<CreateTable>),
     /// DROP TABLE
@@ -133,9 +146,20 @@ pub enum ExplainMode {
     Analyze,
 }
 
-/// INSERT INTO table [(columns) | BY NAME] query
+/// What INSERT does with the rows that are there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InsertMode {
+    /// They stay (INTO).
+    Into,
+    /// They are replaced (OVERWRITE).
+    Overwrite,
+}
+
+/// INSERT INTO|OVERWRITE table [(columns) | BY NAME] query
 #[derive(Debug, Clone, PartialEq)]
 pub struct Insert {
+    /// INTO or OVERWRITE
+    pub mode: InsertMode,
     /// The table or branch.
     pub table: Name,
     /// Write options of a hint, `/*+ OPTIONS('distribution-mode'='none') */`.

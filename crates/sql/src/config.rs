@@ -23,7 +23,17 @@ const TIME_ZONE: &str = "spark.sql.session.timeZone";
 const DOUBLE_QUOTED: &str = "spark.sql.ansi.doubleQuotedIdentifiers";
 const WAP_BRANCH: &str = "spark.wap.branch";
 const WAP_ID: &str = "spark.wap.id";
+const PARTITION_OVERWRITE_MODE: &str = "spark.sql.sources.partitionOverwriteMode";
 const AGGREGATE_PUSH_DOWN: &str = "spark.sql.iceberg.aggregate-push-down.enabled";
+
+/// What INSERT OVERWRITE replaces (`spark.sql.sources.partitionOverwriteMode`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PartitionOverwrite {
+    /// The rows that its PARTITION clause names; all without one.
+    Static,
+    /// The partitions that get rows.
+    Dynamic,
+}
 
 /// The settings of a session.
 #[derive(Debug, Clone, Default)]
@@ -99,6 +109,14 @@ impl Settings {
         match self.is_on(AGGREGATE_PUSH_DOWN) {
             true => AnswersFrom::Metadata,
             false => AnswersFrom::Data,
+        }
+    }
+
+    /// What INSERT OVERWRITE replaces.
+    pub fn partition_overwrite(&self) -> PartitionOverwrite {
+        match self.get(PARTITION_OVERWRITE_MODE) {
+            Some(mode) if mode.eq_ignore_ascii_case("dynamic") => PartitionOverwrite::Dynamic,
+            _ => PartitionOverwrite::Static,
         }
     }
 

@@ -118,7 +118,8 @@ pub(crate) fn fill_defaults(
     Ok(())
 }
 
-fn is_default(value: &Expr) -> bool {
+/// Whether an expression is the word DEFAULT.
+pub(crate) fn is_default(value: &Expr) -> bool {
     matches!(value, Expr::Identifier(i) if i.quote_style.is_none() && i.value.eq_ignore_ascii_case("DEFAULT"))
 }
 

@@ -1,7 +1,14 @@
-//! INSERT INTO.
+//! INSERT INTO and INSERT OVERWRITE.
 
 use std::sync::Arc;
 
+use datafusion::common::{Column, ScalarValue};
+use datafusion::logical_expr::{Expr, lit};
+use tarn_engine::arrow::schema::schema_to_arrow;
+use tarn_engine::scan::pushdown::to_exact_predicate;
+use tarn_engine::write::ExistingRows;
+use tarn_format::expr::Predicate;
+use tarn_format::spec::table_metadata::TableMetadata;
 use tarn_format::{Error, Result, ResultExt};
 
 use super::column_defaults::fill_defaults;
@@ -9,20 +16,22 @@ use super::insert_columns::{arrange, constants};
 use super::query::plan_context_with;
 use super::write_options::write_options;
 use super::write_plan::{WritePlan, write_target};
-use crate::ast::Insert;
+use crate::ast::{Insert, InsertMode};
+use crate::config::PartitionOverwrite;
 use crate::loaded_tables::LoadedTables;
 use crate::names::{FoundTable, Suffix, find_table, unknown_suffix};
 use crate::output::Output;
-use crate::planner::plan_query;
+use crate::planner::{PlanContext, evaluate, plan_query};
 use crate::relations::full_name;
 use crate::session::Session;
+use crate::store_assignment::{Matching, assign};
 
-/// Runs INSERT INTO.
+/// Runs INSERT.
 pub(crate) async fn insert(session: &Session, insert: &Insert) -> Result<Output> {
     plan(session, insert).await?.run("INSERT").await
 }
 
-/// Plans INSERT INTO.
+/// Plans INSERT.
 ///
 /// # Errors
 /// `InvalidInput` for values that cannot be stored in their columns; those of planning the query.
@@ -44,7 +53,39 @@ pub(crate) async fn plan(session: &Session, insert: &Insert) -> Result<WritePlan
     let target = write_target(session, &found.entry, found.table, &options);
     let mut target = target.context("table", table.as_str())?;
     target.branch = branch;
+    target.existing = match (insert.mode, session.settings().partition_overwrite()) {
+        (InsertMode::Into, _) => ExistingRows::Kept,
+        (InsertMode::Overwrite, PartitionOverwrite::Dynamic) => ExistingRows::ReplacedByPartition,
+        (InsertMode::Overwrite, PartitionOverwrite::Static) => {
+            let replaced = replaced_rows(&context, &constants, &metadata).context("table", table.as_str())?;
+            ExistingRows::ReplacedWhere(replaced)
+        }
+    };
     WritePlan::new(session, context, rows, target, table).await
+}
+
+/// The rows of the partitions that PARTITION names; all without it.
+fn replaced_rows(
+    context: &PlanContext,
+    constants: &[Option<ScalarValue>],
+    metadata: &TableMetadata,
+) -> Result<Predicate> {
+    let schema = metadata.current_schema();
+    let table = schema_to_arrow(schema);
+    let mut filters = Vec::new();
+    for (i, constant) in constants.iter().enumerate() {
+        let Some(constant) = constant else { continue };
+        let field = table.field(i);
+        let value = assign(lit(constant.clone()), &constant.data_type(), field, Matching::Position)?;
+        let value = evaluate(context, value)?;
+        let column = Expr::Column(Column::from_name(field.name()));
+        filters.push(match value.is_null() {
+            true => column.is_null(),
+            false => column.eq(lit(value)),
+        });
+    }
+    to_exact_predicate(&filters, schema)
+        .ok_or_else(|| Error::unsupported("partitions of this type cannot be overwritten one by one yet"))
 }
 
 /// The branch that a name says to write to.

@@ -167,7 +167,7 @@ pub(crate) fn column(name: &str, schema: &Schema, case: CaseSensitivity) -> Resu
 }
 
 /// What a column gets when the statement gives nothing.
-fn default_of(field: &NestedField) -> Result<ScalarValue> {
+pub(crate) fn default_of(field: &NestedField) -> Result<ScalarValue> {
     if field.required && field.write_default.is_none() {
         return Err(Error::invalid(format!(
             "column '{}' is required and has no default: give it a value",

@@ -12,6 +12,7 @@ mod namespaces;
 mod partitioning;
 mod procedures;
 mod query;
+mod row_change;
 mod settings;
 mod show;
 mod spark_types;
@@ -67,5 +68,9 @@ pub(crate) async fn run(session: &Session, statement: &Statement) -> Result<Outp
         Statement::Query(query) => query::query(session, query).await,
         Statement::Explain { mode, statement } => query::explain(session, *mode, statement).await,
         Statement::Insert(insert) => insert::insert(session, insert).await,
+        Statement::Delete(delete) => row_change::delete(session, delete).await,
+        Statement::Update(update) => row_change::update(session, update).await,
+        Statement::Merge(merge) => row_change::merge(session, merge).await,
+        Statement::Truncate { table } => row_change::truncate(session, table).await,
     }
 }

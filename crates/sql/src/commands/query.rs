@@ -11,7 +11,7 @@ use sqlparser::ast::Query;
 use tarn_format::{Error, Result};
 
 use super::create_table::{self, Explained};
-use super::insert;
+use super::{insert, row_change};
 use crate::ast::{ExplainMode, Statement};
 use crate::error::from_engine;
 use crate::loaded_tables::LoadedTables;
@@ -79,19 +79,30 @@ pub(crate) async fn explain(session: &Session, mode: ExplainMode, statement: &St
             let explained = explained.and_then(LogicalPlanBuilder::build).map_err(from_engine)?;
             return execute(session, context, explained).await;
         }
-        Statement::Insert(_) | Statement::CreateTable(_) if mode == ExplainMode::Analyze => {
+        Statement::Insert(_)
+        | Statement::CreateTable(_)
+        | Statement::Delete(_)
+        | Statement::Update(_)
+        | Statement::Merge(_)
+        | Statement::Truncate { .. }
+            if mode == ExplainMode::Analyze =>
+        {
             return Err(Error::unsupported(
                 "EXPLAIN ANALYZE of a write would run it: use EXPLAIN",
             ));
         }
         Statement::Insert(statement) => insert::plan(session, statement).await?,
+        Statement::Delete(statement) => row_change::plan_delete(session, statement).await?,
+        Statement::Update(statement) => row_change::plan_update(session, statement).await?,
+        Statement::Merge(statement) => row_change::plan_merge(session, statement).await?,
+        Statement::Truncate { table } => row_change::plan_truncate(session, table).await?,
         Statement::CreateTable(statement) => match create_table::plan(session, statement).await? {
             Explained::Write(plan) => plan,
             Explained::Nothing(reason) => return shown_plan(reason),
         },
         _ => {
             return Err(Error::invalid(
-                "only queries, INSERT and CREATE TABLE … AS SELECT can be explained",
+                "only queries, statements that change rows and CREATE TABLE … AS SELECT can be explained",
             ));
         }
     };

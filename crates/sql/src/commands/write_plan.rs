@@ -6,6 +6,7 @@ use datafusion::dataframe::DataFrame;
 use datafusion::execution::TaskContext;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::ExecutionPlan;
+use tarn_engine::rowlevel::row_change_report;
 use tarn_engine::write::{OptionSources, WriteOptions, WriteTarget, append, append_report};
 use tarn_format::catalog::Table;
 use tarn_format::spec::snapshot::Properties;
@@ -69,6 +70,17 @@ impl WritePlan {
         Ok(WritePlan { plan, context, table })
     }
 
+    /// A plan that is ready to run on a table.
+    pub(super) fn ready(
+        session: &Session,
+        context: Arc<TaskContext>,
+        plan: Arc<dyn ExecutionPlan>,
+        table: String,
+    ) -> WritePlan {
+        session.watch(&plan);
+        WritePlan { plan, context, table }
+    }
+
     /// Writes and commits; the result says what `statement` did.
     ///
     /// # Errors
@@ -77,6 +89,18 @@ impl WritePlan {
     pub(crate) async fn run(self, statement: &'static str) -> Result<Output> {
         let batches = datafusion::physical_plan::collect(Arc::clone(&self.plan), self.context).await;
         batches.map_err(from_engine).context("table", self.table.as_str())?;
+        if let Some(report) = row_change_report(&self.plan) {
+            return Ok(Output::Written(WriteReport {
+                statement,
+                table: self.table,
+                rows: report.rows(),
+                files: report.added_files + report.added_delete_files,
+                bytes: report.bytes,
+                snapshot_id: report.snapshot_id,
+                duration: report.duration,
+                warnings: Vec::new(),
+            }));
+        }
         Ok(match append_report(&self.plan) {
             Some(report) => Output::Written(WriteReport {
                 statement,
@@ -84,7 +108,7 @@ impl WritePlan {
                 rows: report.rows,
                 files: report.files,
                 bytes: report.bytes,
-                snapshot_id: (report.snapshot_id >= 0).then_some(report.snapshot_id),
+                snapshot_id: report.snapshot_id,
                 duration: report.duration,
                 warnings: Vec::new(),
             }),

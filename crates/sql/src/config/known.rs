@@ -2,7 +2,7 @@
 
 use tarn_format::{Error, Result};
 
-use super::{AGGREGATE_PUSH_DOWN, CASE_SENSITIVE, DOUBLE_QUOTED, TIME_ZONE, WAP_BRANCH, WAP_ID};
+use super::{AGGREGATE_PUSH_DOWN, CASE_SENSITIVE, DOUBLE_QUOTED, PARTITION_OVERWRITE_MODE, TIME_ZONE, WAP_BRANCH, WAP_ID};
 use crate::near_names::did_you_mean;
 
 /// A setting that SET shows and that is checked when it is set.
@@ -87,6 +87,12 @@ pub const KNOWN: &[Known] = &[
         default: Some("true"),
         description: "Whether counts and bounds are answered from metadata.",
         values: Values::Switch,
+    },
+    Known {
+        name: PARTITION_OVERWRITE_MODE,
+        default: Some("static"),
+        description: "What INSERT OVERWRITE replaces: what PARTITION names (static), or the partitions that get rows (dynamic).",
+        values: Values::OneOf(&["static", "dynamic"]),
     },
     Known {
         name: WAP_BRANCH,

@@ -1,6 +1,7 @@
 //! A walk over the tokens of one statement: sqlparser's own for queries and expressions, plain words for the rest.
 
-use sqlparser::ast::{Expr, Query};
+use sqlparser::ast::helpers::attached_token::AttachedToken;
+use sqlparser::ast::{Expr, Query, TableFactor, With};
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use tarn_format::{Error, Result};
@@ -264,6 +265,40 @@ impl<'a> Cursor<'a> {
     /// The options of hints that were passed over already, which no table takes any more.
     pub(crate) fn hints_before_here(&mut self) -> PropertyList {
         hints::before(self.parser.peek_token_ref().span.start, &mut self.hints)
+    }
+
+    /// The WITH clause of a statement that is no query, where the next tokens are one: its WITH is followed by this word
+    /// outside of parentheses.
+    pub(crate) fn with_before(&mut self, words: &[&'static str]) -> Result<Option<With>> {
+        if !self.at(&["WITH"]) {
+            return Ok(None);
+        }
+        let mut depth = 0_usize;
+        for n in 1.. {
+            match self.peek(n) {
+                Token::EOF => return Ok(None),
+                Token::LParen => depth += 1,
+                Token::RParen => depth = depth.saturating_sub(1),
+                token if depth == 0 && ["SELECT", "VALUES", "TABLE", "FROM"].iter().any(|w| is_word(token, w)) => {
+                    return Ok(None);
+                }
+                token if depth == 0 && words.iter().any(|w| is_word(token, w)) => break,
+                _ => {}
+            }
+        }
+        let with_token = AttachedToken(self.parser.next_token());
+        let recursive = self.eat(&["RECURSIVE"]);
+        let cte_tables = self.comma_separated(|c| c.parser.parse_cte().map_err(syntax))?;
+        Ok(Some(With {
+            with_token,
+            recursive,
+            cte_tables,
+        }))
+    }
+
+    /// A table, subquery or VALUES with its alias.
+    pub(crate) fn table_factor(&mut self) -> Result<TableFactor> {
+        self.parser.parse_table_factor().map_err(syntax)
     }
 
     /// An expression.

@@ -1,17 +1,21 @@
-//! INSERT INTO.
+//! INSERT INTO and INSERT OVERWRITE.
 
+use sqlparser::ast::With;
 use sqlparser::tokenizer::Token;
 use tarn_format::{Error, Result};
 
 use super::cursor::Cursor;
-use crate::ast::{Insert, InsertTarget, PartitionValue, Statement};
+use crate::ast::{Insert, InsertMode, InsertTarget, PartitionValue, Statement};
 
 /// What follows `INSERT`.
-pub(crate) fn insert(c: &mut Cursor<'_>) -> Result<Statement> {
-    if c.at(&["OVERWRITE"]) {
-        return Err(Error::unsupported("INSERT OVERWRITE is not supported yet"));
-    }
-    c.expect(&["INTO"])?;
+pub(crate) fn insert(c: &mut Cursor<'_>, with: Option<With>) -> Result<Statement> {
+    let mode = if c.eat(&["OVERWRITE"]) {
+        c.eat(&["INTO"]);
+        InsertMode::Overwrite
+    } else {
+        c.expect(&["INTO"])?;
+        InsertMode::Into
+    };
     c.eat(&["TABLE"]);
     let table = c.name()?;
     if c.at(&["TIMESTAMP", "AS", "OF"]) {
@@ -31,8 +35,14 @@ pub(crate) fn insert(c: &mut Cursor<'_>) -> Result<Statement> {
         InsertTarget::ByPosition
     };
     let options = c.hints_before_here();
-    let source = c.query()?;
+    let mut source = c.query()?;
+    if let Some(mut with) = with {
+        // Names of the inner WITH hide those of the outer one.
+        with.cte_tables.extend(source.with.take().into_iter().flat_map(|w| w.cte_tables));
+        source.with = Some(with);
+    }
     Ok(Statement::Insert(Box::new(Insert {
+        mode,
         table,
         options,
         partition,

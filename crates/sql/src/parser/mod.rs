@@ -9,13 +9,16 @@ mod call;
 mod cast_types;
 mod create_table;
 mod cursor;
+mod delete;
 mod hints;
 mod insert;
+mod merge;
 mod namespaces;
 mod set;
 mod show;
 mod tokens;
 mod types;
+mod update;
 
 use sqlparser::tokenizer::Token;
 use tarn_format::{Error, Result};
@@ -90,8 +93,8 @@ fn statement(c: &mut Cursor<'_>, depth: usize) -> Result<Statement> {
     if c.eat(&["DROP"]) {
         return drop(c);
     }
-    if c.eat(&["INSERT"]) {
-        return insert::insert(c);
+    if let Some(statement) = row_change(c)? {
+        return Ok(statement);
     }
     if c.eat(&["SHOW"]) {
         return show::show(c);
@@ -133,10 +136,26 @@ fn statement(c: &mut Cursor<'_>, depth: usize) -> Result<Statement> {
     query_or_unsupported(c)
 }
 
+/// A statement that changes rows, with the WITH before it.
+fn row_change(c: &mut Cursor<'_>) -> Result<Option<Statement>> {
+    const WORDS: [&str; 4] = ["INSERT", "DELETE", "UPDATE", "MERGE"];
+    if c.eat(&["TRUNCATE"]) {
+        return delete::truncate(c).map(Some);
+    }
+    let with = c.with_before(&WORDS)?;
+    let statement = match c.eat_any(&WORDS) {
+        Some("INSERT") => insert::insert(c, with),
+        Some("DELETE") => delete::delete(c, with),
+        Some("UPDATE") => update::update(c, with),
+        Some(_) => merge::merge(c, with),
+        None => return Ok(None),
+    };
+    statement.map(Some)
+}
+
 fn query_or_unsupported(c: &mut Cursor<'_>) -> Result<Statement> {
-    const LATER: [&str; 5] = ["DELETE", "UPDATE", "MERGE", "TRUNCATE", "REFRESH"];
-    if let Some(word) = LATER.into_iter().find(|w| c.at(&[w])) {
-        return Err(Error::unsupported(format!("{word} is not supported yet")));
+    if c.at(&["REFRESH"]) {
+        return Err(Error::unsupported("REFRESH is not supported yet"));
     }
     let starts = ["SELECT", "WITH", "VALUES", "TABLE", "FROM"].iter().any(|w| c.at(&[w]));
     if !starts && *c.peek(0) != Token::LParen {

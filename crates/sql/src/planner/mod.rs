@@ -29,6 +29,7 @@ use tarn_format::Result;
 
 use self::context::QueryContext;
 pub(crate) use self::context::table_reference;
+pub(crate) use self::resolve::builders;
 use self::resolve::{OutputColumn, Resolver};
 use crate::ast::{Name, PropertyList};
 use crate::error::from_engine;

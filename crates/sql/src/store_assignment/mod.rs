@@ -20,7 +20,7 @@ pub(crate) enum Matching {
 }
 
 impl Matching {
-    fn same(self, a: &str, b: &str) -> bool {
+    pub(crate) fn same(self, a: &str, b: &str) -> bool {
         match self {
             Matching::Name(CaseSensitivity::Insensitive) => a.to_lowercase() == b.to_lowercase(),
             _ => a == b,
@@ -50,6 +50,13 @@ pub(crate) fn assign(value: Expr, from: &DataType, column: &Field, matching: Mat
         return Ok(cast(crate::functions::timestamp_text(value), to.clone()));
     }
     Ok(cast(value, to.clone()))
+}
+
+/// The column with NULLs allowed in it, at every depth: the type that [`assign`] gives to nested values.
+pub(crate) fn with_nulls(column: &Field) -> Field {
+    let column = column.clone().with_nullable(true);
+    let data_type = nested::nullable(column.data_type());
+    column.with_data_type(data_type)
 }
 
 fn is_text(t: &DataType) -> bool {

@@ -149,7 +149,7 @@ fn strict(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
 }
 
 /// The type with fields that may be NULL, except the keys of maps.
-fn nullable(data_type: &DataType) -> DataType {
+pub(super) fn nullable(data_type: &DataType) -> DataType {
     let may_be_null = |field: &FieldRef| {
         let data_type = nullable(field.data_type());
         Arc::new(field.as_ref().clone().with_data_type(data_type).with_nullable(true))

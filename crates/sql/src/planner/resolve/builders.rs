@@ -72,8 +72,13 @@ pub(crate) fn table(name: Ident, alias: Option<TableAlias>) -> TableFactor {
 }
 
 fn named_table(name: Vec<Ident>, alias: Option<TableAlias>) -> TableFactor {
+    table_named(ObjectName::from(name), alias)
+}
+
+/// A table in FROM, by a dotted name.
+pub(crate) fn table_named(name: ObjectName, alias: Option<TableAlias>) -> TableFactor {
     TableFactor::Table {
-        name: ObjectName::from(name),
+        name,
         alias,
         args: None,
         with_hints: Vec::new(),

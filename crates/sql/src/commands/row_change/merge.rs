@@ -1,0 +1,194 @@
+//! MERGE.
+
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::{DataType, Field};
+use datafusion::common::ScalarValue;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast, lit, when};
+use tarn_engine::arrow::schema::schema_to_arrow;
+use tarn_engine::rowlevel::{RowAction, RowStatement};
+use tarn_format::expr::Predicate;
+use tarn_format::{Error, Result, ResultExt};
+
+use super::assignments::stored;
+use super::condition::random;
+use super::merge_query::{CONDITION, ClauseValue, DROPPED, MergeQuery, merge_query};
+use super::target::{FILE, POSITION, Target};
+use crate::ast::{MatchedAction, Merge, MergeClause};
+use crate::commands::insert_columns::default_of;
+use crate::commands::write_plan::WritePlan;
+use crate::error::from_engine;
+use crate::output::Output;
+use crate::planner::plan_query;
+use crate::session::Session;
+use crate::store_assignment::with_nulls;
+
+/// Runs MERGE.
+pub(crate) async fn merge(session: &Session, merge: &Merge) -> Result<Output> {
+    plan_merge(session, merge).await?.run("MERGE").await
+}
+
+/// Plans MERGE.
+///
+/// # Errors
+/// Those of finding the table and planning source, conditions and values; `InvalidInput` for columns that are not there or
+/// assigned twice, and for values that cannot be stored in them.
+pub(crate) async fn plan_merge(session: &Session, merge: &Merge) -> Result<WritePlan> {
+    let target = Target::find(session, &merge.table, merge.alias.as_deref()).await?;
+    let table = target.name.to_string();
+    let parts = merge_query(&target, merge).context("table", table.as_str())?;
+    let rows = plan_query(&target.context, parts.query.clone()).await?;
+    refuse_random(&rows)?;
+    let keys = parts.keys.len();
+    let rows = changes(&target, merge, &parts, rows).context("table", table)?;
+    target
+        .plan(session, statement(merge), rows, keys, Predicate::AlwaysTrue)
+        .await
+}
+
+/// A row that several source rows match is refused, unless all that can happen to it is to be deleted.
+fn statement(merge: &Merge) -> RowStatement {
+    let mut matched = merge.clauses.iter().filter_map(|clause| match clause {
+        MergeClause::Matched { condition, action } => Some((condition, action)),
+        _ => None,
+    });
+    match (matched.next(), matched.next()) {
+        (Some((None, MatchedAction::Delete)), None) => RowStatement::MergeDeleting,
+        _ => RowStatement::Merge,
+    }
+}
+
+/// The columns of a change of rows, from those of the query.
+fn changes(target: &Target, merge: &Merge, parts: &MergeQuery, rows: LogicalPlan) -> Result<LogicalPlan> {
+    let input = Arc::clone(rows.schema());
+    let columns: Vec<Expr> = input.columns().into_iter().map(Expr::Column).collect();
+    let [file, position, clause, ..] = columns.as_slice() else {
+        return Err(Error::corrupt("merged rows have no file, position and clause"));
+    };
+    let mut projection = vec![
+        file.clone().alias(FILE),
+        position.clone().alias(POSITION),
+        action(merge, clause)?.alias("_action"),
+    ];
+    let table = schema_to_arrow(target.schema());
+    for (i, field) in target.schema().fields().iter().enumerate() {
+        // All clauses give values of one type.
+        let arrow = with_nulls(table.field(i));
+        let mut value = Values::new(clause, &arrow);
+        for (k, values) in parts.values.iter().enumerate() {
+            match values.get(i) {
+                None => {}
+                Some(ClauseValue::Column(at)) => {
+                    let from = input.field(*at);
+                    value.add(k, stored(columns[*at].clone(), from, &arrow, target)?);
+                }
+                Some(ClauseValue::Default) => {
+                    let default = default_of(field)?;
+                    let from = Field::new(field.name.as_str(), default.data_type(), true);
+                    value.add(k, stored(lit(default), &from, &arrow, target)?);
+                }
+            }
+        }
+        projection.push(value.build()?.alias(field.name.as_str()));
+    }
+    for (at, name) in &parts.keys {
+        // A key may be a column of the table, which has its name already.
+        projection.push(columns[*at].clone().alias_qualified(Some("key"), name.as_str()));
+    }
+    let happens = clause.clone().not_eq(lit(DROPPED));
+    let built = LogicalPlanBuilder::from(rows)
+        .filter(happens)
+        .and_then(|rows| rows.project(projection))
+        .and_then(LogicalPlanBuilder::build);
+    built.map_err(from_engine)
+}
+
+/// What a clause's number means.
+fn action(merge: &Merge, clause: &Expr) -> Result<Expr> {
+    let action = |clause: &MergeClause| match clause {
+        MergeClause::Matched { action, .. } | MergeClause::NotMatchedBySource { action, .. } => match action {
+            MatchedAction::Delete => RowAction::Delete,
+            MatchedAction::Update(_) => RowAction::Update,
+        },
+        MergeClause::NotMatched { .. } => RowAction::Insert,
+    };
+    let number = Field::new("_action", DataType::Int32, false);
+    let mut value = Values::new(clause, &number);
+    for (k, of_merge) in merge.clauses.iter().enumerate() {
+        value.add(k, lit(action(of_merge) as i32));
+    }
+    value.otherwise = lit(RowAction::Keep as i32);
+    value.build()
+}
+
+/// A value for each clause.
+struct Values<'a> {
+    clause: &'a Expr,
+    branches: Vec<(Expr, Expr)>,
+    otherwise: Expr,
+    data_type: DataType,
+}
+
+impl<'a> Values<'a> {
+    fn new(clause: &'a Expr, field: &Field) -> Self {
+        Values {
+            clause,
+            branches: Vec::new(),
+            otherwise: lit(ScalarValue::Null),
+            data_type: field.data_type().clone(),
+        }
+    }
+
+    fn add(&mut self, clause: usize, value: Expr) {
+        let is_taken = self.clause.clone().eq(lit(clause as i64 + 1));
+        self.branches.push((is_taken, value));
+    }
+
+    fn build(self) -> Result<Expr> {
+        let mut branches = self.branches.into_iter();
+        let otherwise = match &self.otherwise {
+            Expr::Literal(scalar, _) if scalar.is_null() => {
+                lit(ScalarValue::try_from(&self.data_type).map_err(from_engine)?)
+            }
+            other => other.clone(),
+        };
+        let Some((first, value)) = branches.next() else {
+            return Ok(cast(otherwise, self.data_type));
+        };
+        let mut case = when(first, value);
+        for (condition, value) in branches {
+            case = case.when(condition, value);
+        }
+        case.otherwise(otherwise).map_err(from_engine)
+    }
+}
+
+/// Refuses conditions that differ each time they are looked at; the source may be random.
+fn refuse_random(rows: &LogicalPlan) -> Result<()> {
+    let mut found = None;
+    let mut outermost = true;
+    let visited = rows.apply(|node| {
+        match node {
+            LogicalPlan::Projection(projection) => {
+                let conditions = projection.expr.iter().filter(|e| {
+                    matches!(e, Expr::Alias(alias) if alias.name.starts_with(CONDITION)) && e.is_volatile()
+                });
+                found = found.take().or(conditions.cloned().next());
+            }
+            LogicalPlan::Join(join) if outermost => {
+                outermost = false;
+                let equal = join.on.iter().flat_map(|(a, b)| [a, b]);
+                let mut all = equal.chain(join.filter.iter());
+                found = found.take().or(all.find(|e| e.is_volatile()).cloned());
+            }
+            _ => {}
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    visited.map_err(from_engine)?;
+    match found {
+        Some(condition) => Err(random(&condition)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,14 @@
+//! Statements that change rows. Each becomes a query, planned as any other, that tells file, position and new values of
+//! the rows; `tarn_engine::rowlevel` does the rest.
+
+mod assignments;
+mod condition;
+mod delete;
+mod merge;
+mod merge_query;
+mod target;
+mod update;
+
+pub(crate) use self::delete::{delete, plan_delete, plan_truncate, truncate};
+pub(crate) use self::merge::{merge, plan_merge};
+pub(crate) use self::update::{plan_update, update};
