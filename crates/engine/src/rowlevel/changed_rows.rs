@@ -49,11 +49,7 @@ impl ChangedRows {
 
     /// Takes down the rows of one file among those of a batch: position, and whether the row goes. The first row that was
     /// met before, where that matters, ends it.
-    pub(super) fn add(
-        &self,
-        file: &str,
-        rows: impl Iterator<Item = (usize, u64, Fate)>,
-    ) -> Result<Option<usize>> {
+    pub(super) fn add(&self, file: &str, rows: impl Iterator<Item = (usize, u64, Fate)>) -> Result<Option<usize>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State { files, counts } = &mut *state;
         if !files.contains_key(file) {

@@ -38,7 +38,9 @@ impl Statement<'_> {
         };
         let (gone, counts) = changed.take();
         let touched = self.touched(&gone).await;
-        let mut touched = touched.context("table", self.target.write.table_name()).map_err(external)?;
+        let mut touched = touched
+            .context("table", self.target.write.table_name())
+            .map_err(external)?;
         let base = touched.snapshot.as_ref().map(|s| s.snapshot_id);
         let removed: Vec<Arc<DataFile>> = touched.tasks.iter().map(|t| Arc::new(t.data_file())).collect();
         touched.tasks.retain(|task| !is_gone(task, &gone));
@@ -63,7 +65,12 @@ impl Statement<'_> {
             answers: AnswersFrom::Data,
             ..ReadOptions::default()
         };
-        let read = self.target.read.clone().with_read_options(from_data).map_err(external)?;
+        let read = self
+            .target
+            .read
+            .clone()
+            .with_read_options(from_data)
+            .map_err(external)?;
         let deletes = DeleteLoader::new(read.table().io.clone(), read.caches()).with_more(gone);
         let request = ScanRequest {
             projection: None,
@@ -79,7 +86,10 @@ impl Statement<'_> {
             .conflict_filter(self.target.conflict_filter.clone())
             .validate_no_conflicting_deletes();
         let overwrite = removed.into_iter().fold(overwrite, OverwriteFiles::remove_file);
-        let overwrite = added.into_iter().map(Arc::new).fold(overwrite, OverwriteFiles::add_file);
+        let overwrite = added
+            .into_iter()
+            .map(Arc::new)
+            .fold(overwrite, OverwriteFiles::add_file);
         match self.target.options.isolation {
             IsolationLevel::Serializable => overwrite.validate_no_conflicting_data().build(),
             IsolationLevel::Snapshot => overwrite.build(),
@@ -103,7 +113,11 @@ fn together(
     };
     let (new, old) = (waiting.schema(), kept.schema());
     let same = new.fields().len() == old.fields().len()
-        && new.fields().iter().zip(old.fields()).all(|(a, b)| a.data_type() == b.data_type());
+        && new
+            .fields()
+            .iter()
+            .zip(old.fields())
+            .all(|(a, b)| a.data_type() == b.data_type());
     let both = vec![Arc::clone(kept), Arc::clone(waiting)];
     match same {
         true => Ok(vec![UnionExec::try_new(both)?]),

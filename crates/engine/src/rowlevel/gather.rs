@@ -31,7 +31,10 @@ pub(super) async fn gather(streams: Vec<SendableRecordBatchStream>, limit_bytes:
     }
     let mut parts = Vec::new();
     while let Some(joined) = tasks.join_next().await {
-        match joined.map_err(|e| DataFusionError::ExecutionJoin(Box::new(e))).flatten() {
+        match joined
+            .map_err(|e| DataFusionError::ExecutionJoin(Box::new(e)))
+            .flatten()
+        {
             Ok(part) => parts.push(part),
             Err(e) => {
                 tasks.shutdown().await;
@@ -40,7 +43,9 @@ pub(super) async fn gather(streams: Vec<SendableRecordBatchStream>, limit_bytes:
         }
     }
     if parts.iter().all(|(_, rest)| rest.is_none()) {
-        return Ok(Gathered::All(parts.into_iter().flat_map(|(batches, _)| batches).collect()));
+        return Ok(Gathered::All(
+            parts.into_iter().flat_map(|(batches, _)| batches).collect(),
+        ));
     }
     Ok(Gathered::More(parts.into_iter().filter_map(again).collect()))
 }
@@ -65,14 +70,20 @@ async fn read(mut stream: SendableRecordBatchStream, total: Arc<AtomicUsize>, li
 }
 
 fn again((batches, rest): Part) -> Option<SendableRecordBatchStream> {
-    let schema = rest.as_ref().map(|r| r.schema()).or_else(|| Some(batches.first()?.schema()))?;
+    let schema = rest
+        .as_ref()
+        .map(|r| r.schema())
+        .or_else(|| Some(batches.first()?.schema()))?;
     let rest = rest.unwrap_or_else(|| Box::pin(EmptyRecordBatchStream::new(Arc::clone(&schema))));
     let all = stream::iter(batches.into_iter().map(Ok)).chain(rest);
     Some(Box::pin(RecordBatchStreamAdapter::new(schema, all)))
 }
 
 /// A plan that gives these streams, once.
-pub(super) fn plan_of(schema: &ArrowSchemaRef, streams: Vec<SendableRecordBatchStream>) -> Result<Arc<dyn ExecutionPlan>> {
+pub(super) fn plan_of(
+    schema: &ArrowSchemaRef,
+    streams: Vec<SendableRecordBatchStream>,
+) -> Result<Arc<dyn ExecutionPlan>> {
     let ready = |stream| -> Arc<dyn PartitionStream> {
         Arc::new(Ready {
             schema: Arc::clone(schema),

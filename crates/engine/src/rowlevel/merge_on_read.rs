@@ -49,7 +49,9 @@ impl Statement<'_> {
         };
         let (gone, counts) = changed.take();
         let change = self.delta(write, files, gone).await;
-        let change = change.context("table", self.target.write.table_name()).map_err(external)?;
+        let change = change
+            .context("table", self.target.write.table_name())
+            .map_err(external)?;
         Ok(Prepared { change, counts })
     }
 
@@ -74,8 +76,16 @@ impl Statement<'_> {
             .conflict_filter(self.target.conflict_filter.clone())
             .validate_data_files_exist(referenced);
         delta = files.into_iter().map(Arc::new).fold(delta, RowDelta::add_rows);
-        delta = deletes.added.into_iter().map(Arc::new).fold(delta, RowDelta::add_deletes);
-        delta = deletes.replaced.into_iter().map(Arc::new).fold(delta, RowDelta::remove_deletes);
+        delta = deletes
+            .added
+            .into_iter()
+            .map(Arc::new)
+            .fold(delta, RowDelta::add_deletes);
+        delta = deletes
+            .replaced
+            .into_iter()
+            .map(Arc::new)
+            .fold(delta, RowDelta::remove_deletes);
         if !self.is_delete() {
             delta = delta.validate_deleted_files().validate_no_conflicting_deletes();
         }
@@ -135,7 +145,9 @@ impl Statement<'_> {
         let mut groups: Vec<Group> = Vec::new();
         for task in touched {
             // A path that is listed twice is one file.
-            let Some(mut rows) = gone.remove(task.path()) else { continue };
+            let Some(mut rows) = gone.remove(task.path()) else {
+                continue;
+            };
             if granularity == DeleteGranularity::File {
                 for earlier in task.deletes().iter().filter(|d| is_of_one_file(d, task)) {
                     rows.union_with(&loader.positions_of(task, earlier).await?);
@@ -157,7 +169,9 @@ impl Statement<'_> {
         for group in groups {
             let spec = self.target.write.table.metadata.spec_by_id(group.spec_id);
             let spec = spec.ok_or_else(|| Error::corrupt(format!("the table has no spec {}", group.spec_id)))?;
-            deletes.added.push(writer.write(spec, &group.partition, &group.rows).await?);
+            deletes
+                .added
+                .push(writer.write(spec, &group.partition, &group.rows).await?);
         }
         Ok(deletes)
     }

@@ -28,7 +28,7 @@ use crate::write::append_exec::{count_batch, count_schema, plan_properties};
 /// of changed rows, `count`. Nothing happens before it is executed, and nothing is committed when no row changes.
 ///
 /// The input's columns are the [`LEADING_COLUMNS`], the table's in order (none for DELETE) and
-/// [`RowTarget::key_columns`]. `state` plans what is read again.
+/// [`RowTarget::keys`]. `state` plans what is read again.
 ///
 /// # Errors
 /// `InvalidInput` when columns do not match; `NotFound` for a branch that does not exist.
@@ -51,7 +51,7 @@ pub fn row_change(
 fn check(plan: &Arc<dyn ExecutionPlan>, target: &RowTarget) -> tarn_format::Result<()> {
     check_branch(&target.write)?;
     let schema = plan.schema();
-    let last = schema.fields().len().checked_sub(target.key_columns);
+    let last = schema.fields().len().checked_sub(target.keys.len());
     let Some(last) = last.filter(|last| *last >= LEADING_COLUMNS) else {
         return Err(Error::invalid("a row-level change has too few columns"));
     };

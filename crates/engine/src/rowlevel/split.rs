@@ -22,15 +22,15 @@ pub(super) struct Split {
     changed: Arc<ChangedRows>,
     /// The schema of new rows.
     rows: ArrowSchemaRef,
-    key_columns: usize,
+    keys: Arc<[String]>,
 }
 
 impl Split {
-    pub(super) fn new(input: &ArrowSchema, key_columns: usize, changed: Arc<ChangedRows>) -> Self {
+    pub(super) fn new(input: &ArrowSchema, keys: &[String], changed: Arc<ChangedRows>) -> Self {
         Split {
-            rows: new_rows_schema(input, key_columns),
+            rows: new_rows_schema(input, keys.len()),
             changed,
-            key_columns,
+            keys: Arc::from(keys),
         }
     }
 
@@ -63,7 +63,7 @@ impl Split {
             .iter()
             .map(|a| Some(matches!(a, RowAction::Update | RowAction::Insert)))
             .collect();
-        let last = batch.num_columns() - self.key_columns;
+        let last = batch.num_columns() - self.keys.len();
         let columns = batch.columns()[LEADING_COLUMNS..last].to_vec();
         let rows = RecordBatch::try_new(Arc::clone(&self.rows), columns)?;
         let rows = filter_record_batch(&rows, &is_new)?;
@@ -83,7 +83,9 @@ impl Split {
             // Rows of one file come together as a rule.
             let file = files.value(start);
             let same = |i: &usize| files.is_valid(*i) && files.value(*i) == file && actions[*i] != RowAction::Insert;
-            let end = (start + 1..batch.num_rows()).find(|i| !same(i)).unwrap_or(batch.num_rows());
+            let end = (start + 1..batch.num_rows())
+                .find(|i| !same(i))
+                .unwrap_or(batch.num_rows());
             let rows = (start..end).map(|i| {
                 let position = u64::try_from(positions.value(i)).unwrap_or(u64::MAX);
                 let fate = match actions[i] {
@@ -102,13 +104,13 @@ impl Split {
     }
 
     fn met_again(&self, batch: &RecordBatch, row: usize, position: i64, file: &str) -> Error {
-        let first = batch.num_columns() - self.key_columns;
-        let schema = batch.schema();
+        let first = batch.num_columns() - self.keys.len();
         let keys: Vec<String> = (first..batch.num_columns())
-            .map(|i| {
+            .zip(self.keys.iter())
+            .map(|(i, name)| {
                 let value = array_value_to_string(batch.column(i), row);
                 let value = value.ok().filter(|_| batch.column(i).is_valid(row));
-                format!("{} = {}", schema.field(i).name(), value.unwrap_or_else(|| "NULL".to_string()))
+                format!("{name} = {}", value.unwrap_or_else(|| "NULL".to_string()))
             })
             .collect();
         let shown = match keys.is_empty() {
@@ -125,13 +127,18 @@ impl Split {
 fn new_rows_schema(input: &ArrowSchema, key_columns: usize) -> ArrowSchemaRef {
     let last = input.fields().len().saturating_sub(key_columns);
     let fields = input.fields().iter().take(last).skip(LEADING_COLUMNS);
-    let fields: Vec<_> = fields.map(|f| Arc::new(f.as_ref().clone().with_nullable(true))).collect();
+    let fields: Vec<_> = fields
+        .map(|f| Arc::new(f.as_ref().clone().with_nullable(true)))
+        .collect();
     Arc::new(ArrowSchema::new(fields))
 }
 
 fn actions(batch: &RecordBatch) -> Result<Vec<RowAction>> {
     let numbers = batch.column(2).as_primitive_opt::<Int32Type>().ok_or_else(malformed)?;
-    let actions = numbers.values().iter().map(|n| RowAction::from_number(*n).ok_or_else(malformed));
+    let actions = numbers
+        .values()
+        .iter()
+        .map(|n| RowAction::from_number(*n).ok_or_else(malformed));
     actions.collect()
 }
 

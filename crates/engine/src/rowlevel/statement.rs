@@ -81,7 +81,7 @@ impl Statement<'_> {
     /// The streams of new rows; changed rows of files are taken down while they are read.
     pub(super) fn split(&self) -> Result<(Vec<SendableRecordBatchStream>, Split, Arc<ChangedRows>)> {
         let changed = Arc::new(ChangedRows::new(self.target.statement.may_repeat()));
-        let split = Split::new(&self.input.schema(), self.target.key_columns, Arc::clone(&changed));
+        let split = Split::new(&self.input.schema(), &self.target.keys, Arc::clone(&changed));
         let partitions = self.input.output_partitioning().partition_count();
         let streams: Result<Vec<_>> = (0..partitions)
             .map(|p| Ok(split.stream(self.input.execute(p, Arc::clone(self.context))?)))
@@ -114,9 +114,14 @@ impl Statement<'_> {
             return Ok(plan);
         }
         plan.tasks.retain(|task| changed.contains_key(task.path()));
-        if let Some(missing) = changed.keys().find(|path| plan.tasks.iter().all(|t| t.path() != path.as_ref())) {
-            return Err(Error::corrupt("rows were read from a file that the table does not have")
-                .with_context("file", missing.as_ref()));
+        if let Some(missing) = changed
+            .keys()
+            .find(|path| plan.tasks.iter().all(|t| t.path() != path.as_ref()))
+        {
+            return Err(
+                Error::corrupt("rows were read from a file that the table does not have")
+                    .with_context("file", missing.as_ref()),
+            );
         }
         Ok(plan)
     }
@@ -130,7 +135,10 @@ impl Statement<'_> {
         let overwrite = OverwriteFiles::new()
             .from_snapshot(base)
             .conflict_filter(self.target.conflict_filter.clone());
-        let overwrite = files.into_iter().map(Arc::new).fold(overwrite, OverwriteFiles::add_file);
+        let overwrite = files
+            .into_iter()
+            .map(Arc::new)
+            .fold(overwrite, OverwriteFiles::add_file);
         Some(match self.target.options.isolation {
             IsolationLevel::Serializable => overwrite.validate_no_conflicting_data().build(),
             IsolationLevel::Snapshot => overwrite.build(),

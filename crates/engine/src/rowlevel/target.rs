@@ -73,6 +73,6 @@ pub struct RowTarget {
     pub options: RowLevelOptions,
     /// Matches every row that the statement may read: what others do to other rows is no conflict.
     pub conflict_filter: Predicate,
-    /// Columns of the input behind the table's, by which an error shows a row.
-    pub key_columns: usize,
+    /// What the columns of the input behind the table's are called, by which an error shows a row.
+    pub keys: Vec<String>,
 }

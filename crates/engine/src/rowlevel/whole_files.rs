@@ -82,11 +82,7 @@ pub async fn matching_files(table: &IcebergTable, filter: &Predicate) -> tarn_fo
 /// # Errors
 /// `NotFound` for a branch that does not exist. At execution `Validation` when a file has come in of which only some rows
 /// match.
-pub fn delete_files(
-    target: WriteTarget,
-    filter: Predicate,
-    matching: MatchingFiles,
-) -> Result<Arc<dyn ExecutionPlan>> {
+pub fn delete_files(target: WriteTarget, filter: Predicate, matching: MatchingFiles) -> Result<Arc<dyn ExecutionPlan>> {
     let checked = check_branch(&target).context("table", target.table_name());
     checked.map_err(external)?;
     let properties = PlanProperties::new(
@@ -145,7 +141,10 @@ impl DisplayAs for DeleteFilesExec {
         let table = &self.target.table.ident;
         let branch = self.target.branch.as_deref().unwrap_or(MAIN_BRANCH);
         let filter = &self.filter;
-        write!(f, "IcebergDeleteFilesExec: table={table}, branch={branch}, filter={filter}")?;
+        write!(
+            f,
+            "IcebergDeleteFilesExec: table={table}, branch={branch}, filter={filter}"
+        )?;
         match self.matching {
             MatchingFiles::None => f.write_str(", files=0"),
             MatchingFiles::Whole { files, .. } => write!(f, ", files={files}"),

@@ -35,7 +35,9 @@ pub fn to_exact_predicate(filters: &[Expr], schema: &Schema) -> Option<Predicate
         predicate.bind(schema, CaseSensitivity::Sensitive).ok()?;
         Some(predicate)
     });
-    parts.collect::<Option<Vec<_>>>().map(|parts| parts.into_iter().fold(Predicate::AlwaysTrue, Predicate::and))
+    parts
+        .collect::<Option<Vec<_>>>()
+        .map(|parts| parts.into_iter().fold(Predicate::AlwaysTrue, Predicate::and))
 }
 
 struct Translator<'a> {

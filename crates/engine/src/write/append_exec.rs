@@ -77,7 +77,10 @@ impl DisplayAs for AppendExec {
         let table = &self.target.table.ident;
         let branch = self.target.branch.as_deref().unwrap_or(MAIN_BRANCH);
         let existing = &self.target.existing;
-        write!(f, "IcebergAppendExec: table={table}, branch={branch}{existing}, format=parquet")
+        write!(
+            f,
+            "IcebergAppendExec: table={table}, branch={branch}{existing}, format=parquet"
+        )
     }
 }
 
@@ -188,7 +191,9 @@ fn change(target: &WriteTarget, files: Vec<DataFile>) -> Option<Change> {
         // Java skips the commit as well: no partition is named.
         ExistingRows::ReplacedByPartition if files.len() == 0 => None,
         ExistingRows::ReplacedByPartition => {
-            let replace = files.by_ref().fold(ReplacePartitions::new(), ReplacePartitions::add_file);
+            let replace = files
+                .by_ref()
+                .fold(ReplacePartitions::new(), ReplacePartitions::add_file);
             Some(replace.build(&target.table.metadata))
         }
     }

@@ -25,7 +25,7 @@ mod writer;
 mod written_files;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use append::{ExistingRows, MissingBranch, Replaced, WriteTarget, append};
 pub use metrics_mode::{MetricsConfig, MetricsMode};

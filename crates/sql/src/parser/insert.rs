@@ -38,7 +38,8 @@ pub(crate) fn insert(c: &mut Cursor<'_>, with: Option<With>) -> Result<Statement
     let mut source = c.query()?;
     if let Some(mut with) = with {
         // Names of the inner WITH hide those of the outer one.
-        with.cte_tables.extend(source.with.take().into_iter().flat_map(|w| w.cte_tables));
+        with.cte_tables
+            .extend(source.with.take().into_iter().flat_map(|w| w.cte_tables));
         source.with = Some(with);
     }
     Ok(Statement::Insert(Box::new(Insert {

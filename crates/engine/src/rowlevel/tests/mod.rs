@@ -1,1 +1,153 @@
+//! Rows changed through the engine in both modes and all versions, and looked at again with their manifests.
 
+mod changes;
+mod refusals;
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int32Array, RecordBatch, StringViewArray};
+use datafusion::logical_expr::{Expr, cast, col, lit};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use tarn_format::Error;
+use tarn_format::expr::Predicate;
+use tarn_format::manifest::data_file::{DataContent, DataFile};
+use tarn_format::scan::snapshots::SnapshotSelector;
+use tarn_format::spec::table_metadata::FormatVersion;
+use tarn_format::spec::types::{NestedField, PrimitiveType};
+
+use super::{
+    DeleteGranularity, IsolationLevel, RowAction, RowChangeReport, RowLevelMode, RowLevelOptions, RowStatement,
+    RowTarget, row_change, row_change_report,
+};
+use crate::scan::MetadataColumn;
+use crate::write::WriteTarget;
+use crate::write::tests::{Making, Site, ours};
+use crate::{Caches, IcebergTable};
+
+/// How tables are changed: every mode that a version has.
+const WAYS: [(FormatVersion, RowLevelMode); 5] = [
+    (FormatVersion::V1, RowLevelMode::CopyOnWrite),
+    (FormatVersion::V2, RowLevelMode::CopyOnWrite),
+    (FormatVersion::V2, RowLevelMode::MergeOnRead),
+    (FormatVersion::V3, RowLevelMode::CopyOnWrite),
+    (FormatVersion::V3, RowLevelMode::MergeOnRead),
+];
+
+/// Columns `id` (required) and `s`.
+fn columns() -> Vec<NestedField> {
+    vec![
+        NestedField::required(1, "id", PrimitiveType::Int),
+        NestedField::optional(2, "s", PrimitiveType::String),
+    ]
+}
+
+/// Two files: ids 0 to 9, and 10 to 19; `s` is the id as text.
+async fn site(version: FormatVersion) -> Site {
+    let site = Site::new(columns(), Making::new().version(version)).await;
+    for ids in [0..10, 10..20] {
+        site.append(rows(&site, ids.map(|id| (id, id.to_string()))).await)
+            .await
+            .unwrap();
+    }
+    site
+}
+
+async fn rows(site: &Site, rows: impl IntoIterator<Item = (i32, String)>) -> RecordBatch {
+    let (ids, texts): (Vec<i32>, Vec<String>) = rows.into_iter().unzip();
+    let columns: Vec<ArrayRef> = vec![Arc::new(Int32Array::from(ids)), Arc::new(StringViewArray::from(texts))];
+    site.batch(columns).await
+}
+
+/// A statement over the table's own rows.
+struct Change {
+    statement: RowStatement,
+    mode: RowLevelMode,
+    granularity: DeleteGranularity,
+    isolation: IsolationLevel,
+    /// Rows that are changed.
+    filter: Expr,
+    action: RowAction,
+    /// The new values of `id` and `s`.
+    values: Vec<Expr>,
+    keys: Vec<String>,
+}
+
+fn delete(mode: RowLevelMode, filter: Expr) -> Change {
+    Change {
+        statement: RowStatement::Delete,
+        mode,
+        granularity: DeleteGranularity::File,
+        isolation: IsolationLevel::Serializable,
+        filter,
+        action: RowAction::Delete,
+        values: Vec::new(),
+        keys: Vec::new(),
+    }
+}
+
+/// Sets `s` to `new` followed by its id.
+fn update(mode: RowLevelMode, filter: Expr) -> Change {
+    use arrow::datatypes::DataType;
+    use datafusion::functions::expr_fn::concat;
+    let text = concat(vec![lit("new "), cast(col("id"), DataType::Utf8)]);
+    Change {
+        statement: RowStatement::Update,
+        action: RowAction::Update,
+        values: vec![col("id"), cast(text, DataType::Utf8View)],
+        ..delete(mode, filter)
+    }
+}
+
+impl Change {
+    /// The plan of the change, made from the table as it is now.
+    async fn plan(self, site: &Site) -> (Arc<dyn ExecutionPlan>, SessionContext) {
+        let table = IcebergTable::new(site.table().await, SnapshotSelector::Current, Caches::default()).unwrap();
+        let context = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(2));
+        let places = [MetadataColumn::File, MetadataColumn::Pos];
+        let provider = table.clone().with_metadata_columns(&places);
+        let leading = vec![col("_file"), col("_pos"), lit(self.action as i32).alias("_action")];
+        let named = ["id", "s"]
+            .into_iter()
+            .zip(self.values)
+            .map(|(name, value)| value.alias(name));
+        let keys = self
+            .keys
+            .iter()
+            .map(|key| col(key.as_str()).alias(format!("key {key}")));
+        let columns: Vec<Expr> = leading.into_iter().chain(named).chain(keys).collect();
+        let frame = context.read_table(Arc::new(provider)).unwrap();
+        let input = frame.filter(self.filter).unwrap().select(columns).unwrap();
+        let input = input.create_physical_plan().await.unwrap();
+        let target = RowTarget {
+            write: WriteTarget::new(Arc::clone(&site.catalog), site.table().await).unwrap(),
+            read: table,
+            statement: self.statement,
+            options: RowLevelOptions {
+                mode: self.mode,
+                isolation: self.isolation,
+                granularity: self.granularity,
+            },
+            conflict_filter: Predicate::AlwaysTrue,
+            keys: self.keys,
+        };
+        (row_change(input, target, context.state()).unwrap(), context)
+    }
+
+    async fn run(self, site: &Site) -> Result<RowChangeReport, Error> {
+        let (plan, context) = self.plan(site).await;
+        execute(&plan, &context).await
+    }
+}
+
+async fn execute(plan: &Arc<dyn ExecutionPlan>, context: &SessionContext) -> Result<RowChangeReport, Error> {
+    let run = datafusion::physical_plan::collect(Arc::clone(plan), context.task_ctx()).await;
+    run.map_err(ours)?;
+    Ok(row_change_report(plan).unwrap())
+}
+
+/// Files of the current snapshot: data files and delete files.
+async fn files(site: &Site) -> (Vec<DataFile>, Vec<DataFile>) {
+    let files = site.files().await.into_iter();
+    files.partition(|f| f.content == DataContent::Data)
+}

@@ -52,7 +52,7 @@ const PARTITIONS: usize = 4;
 
 /// What a table is made of, beside its columns.
 #[derive(Debug, Clone)]
-struct Making {
+pub(crate) struct Making {
     version: FormatVersion,
     spec: PartitionSpec,
     order: SortOrder,
@@ -60,7 +60,7 @@ struct Making {
 }
 
 impl Making {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Making {
             version: FormatVersion::V2,
             spec: PartitionSpec::unpartitioned(),
@@ -69,12 +69,12 @@ impl Making {
         }
     }
 
-    fn version(mut self, version: FormatVersion) -> Self {
+    pub(crate) fn version(mut self, version: FormatVersion) -> Self {
         self.version = version;
         self
     }
 
-    fn partitioned_by(mut self, source_id: i32, transform: Transform) -> Self {
+    pub(crate) fn partitioned_by(mut self, source_id: i32, transform: Transform) -> Self {
         self.spec.fields.push(PartitionField {
             source_ids: vec![source_id],
             field_id: 0,
@@ -85,25 +85,25 @@ impl Making {
         self
     }
 
-    fn property(mut self, key: &str, value: impl ToString) -> Self {
+    pub(crate) fn property(mut self, key: &str, value: impl ToString) -> Self {
         self.properties.insert(key.to_string(), value.to_string());
         self
     }
 }
 
 /// A table in a catalog in memory, whose files are in a store that records and can fail.
-struct Site {
-    store: FaultStore,
-    catalog: Arc<dyn Catalog>,
-    ident: TableIdent,
+pub(crate) struct Site {
+    pub(crate) store: FaultStore,
+    pub(crate) catalog: Arc<dyn Catalog>,
+    pub(crate) ident: TableIdent,
 }
 
 impl Site {
-    async fn new(columns: Vec<NestedField>, making: Making) -> Self {
+    pub(crate) async fn new(columns: Vec<NestedField>, making: Making) -> Self {
         Self::try_new(columns, making).await.unwrap()
     }
 
-    async fn try_new(columns: Vec<NestedField>, making: Making) -> tarn_format::Result<Self> {
+    pub(crate) async fn try_new(columns: Vec<NestedField>, making: Making) -> tarn_format::Result<Self> {
         let store = FaultStore::memory();
         let properties: BTreeMap<String, String> = [("type", "memory"), ("warehouse", "s3://bucket/wh")]
             .map(|(k, v)| (k.to_string(), v.to_string()))
@@ -124,18 +124,18 @@ impl Site {
         Ok(Site { store, catalog, ident })
     }
 
-    async fn table(&self) -> Table {
+    pub(crate) async fn table(&self) -> Table {
         self.catalog.load_table(&self.ident).await.unwrap()
     }
 
     /// Rows of the table's columns, in its Arrow types.
-    async fn batch(&self, columns: Vec<ArrayRef>) -> RecordBatch {
+    pub(crate) async fn batch(&self, columns: Vec<ArrayRef>) -> RecordBatch {
         let schema = schema_to_arrow(self.table().await.metadata.current_schema());
         RecordBatch::try_new(schema, columns).unwrap()
     }
 
     /// Appends the rows of plan partitions.
-    async fn append_partitions(&self, partitions: &[Vec<RecordBatch>]) -> Result<AppendReport, Error> {
+    pub(crate) async fn append_partitions(&self, partitions: &[Vec<RecordBatch>]) -> Result<AppendReport, Error> {
         let table = self.catalog.load_table(&self.ident).await?;
         let target = WriteTarget::new(Arc::clone(&self.catalog), table)?;
         let schema = partitions[0][0].schema();
@@ -149,12 +149,12 @@ impl Site {
     }
 
     /// Appends the rows of one batch.
-    async fn append(&self, batch: RecordBatch) -> Result<AppendReport, Error> {
+    pub(crate) async fn append(&self, batch: RecordBatch) -> Result<AppendReport, Error> {
         self.append_partitions(&[vec![batch]]).await
     }
 
     /// All rows, ordered by a column.
-    async fn rows(&self, order: &str) -> RecordBatch {
+    pub(crate) async fn rows(&self, order: &str) -> RecordBatch {
         let table = IcebergTable::new(self.table().await, SnapshotSelector::Current, Caches::default()).unwrap();
         let schema = Arc::clone(table.arrow_schema());
         let context = SessionContext::new();
@@ -164,7 +164,7 @@ impl Site {
     }
 
     /// The data files of the current snapshot, as its manifests list them.
-    async fn files(&self) -> Vec<DataFile> {
+    pub(crate) async fn files(&self) -> Vec<DataFile> {
         let table = self.table().await;
         let metadata = &table.metadata;
         let Some(snapshot) = metadata.current_snapshot() else {
@@ -188,7 +188,7 @@ impl Site {
     }
 
     /// Keys of all files in the store, sorted.
-    async fn stored_files(&self) -> Vec<String> {
+    pub(crate) async fn stored_files(&self) -> Vec<String> {
         let stored: Vec<_> = self.store.list(None).try_collect().await.unwrap();
         let mut keys: Vec<String> = stored.into_iter().map(|file| file.location.to_string()).collect();
         keys.sort();
@@ -196,14 +196,14 @@ impl Site {
     }
 
     /// The only data file.
-    async fn file(&self) -> DataFile {
+    pub(crate) async fn file(&self) -> DataFile {
         let mut files = self.files().await;
         assert_eq!(files.len(), 1, "{files:#?}");
         files.remove(0)
     }
 
     /// The Parquet footer of a data file, page indexes and bloom filter offsets included.
-    async fn footer(&self, file: &DataFile) -> ParquetMetaData {
+    pub(crate) async fn footer(&self, file: &DataFile) -> ParquetMetaData {
         let bytes = self.table().await.io.read(&file.file_path).await.unwrap();
         assert_eq!(bytes.len() as i64, file.file_size_in_bytes);
         SerializedFileReader::new(bytes).unwrap().metadata().clone()
@@ -211,7 +211,7 @@ impl Site {
 }
 
 /// Our error inside the engine's.
-fn ours(error: DataFusionError) -> Error {
+pub(crate) fn ours(error: DataFusionError) -> Error {
     match error {
         DataFusionError::External(inner) => *inner.downcast::<Error>().unwrap(),
         DataFusionError::Context(_, inner) => ours(*inner),

@@ -116,7 +116,9 @@ fn path_of(target: &Target, name: &Name) -> Result<Vec<usize>> {
     };
     for qualifiers in (0..name.0.len()).rev() {
         let (qualifier, rest) = name.0.split_at(qualifiers);
-        let Some((first, fields)) = rest.split_first() else { continue };
+        let Some((first, fields)) = rest.split_first() else {
+            continue;
+        };
         if !qualifies(qualifier) {
             continue;
         }

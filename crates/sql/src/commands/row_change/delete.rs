@@ -60,7 +60,9 @@ pub(crate) async fn plan_delete(session: &Session, delete: &Delete) -> Result<Wr
     }
     let rows = leading(rows, RowAction::Delete, [])?;
     let covering = condition.covering(&schema);
-    target.plan(session, RowStatement::Delete, rows, 0, covering).await
+    target
+        .plan(session, RowStatement::Delete, rows, Vec::new(), covering)
+        .await
 }
 
 /// The plan that removes whole files; `None` when only a part of some file matches.

@@ -40,7 +40,7 @@ pub(crate) async fn plan_merge(session: &Session, merge: &Merge) -> Result<Write
     let parts = merge_query(&target, merge).context("table", table.as_str())?;
     let rows = plan_query(&target.context, parts.query.clone()).await?;
     refuse_random(&rows)?;
-    let keys = parts.keys.len();
+    let keys = parts.keys.iter().map(|(_, name)| name.clone()).collect();
     let rows = changes(&target, merge, &parts, rows).context("table", table)?;
     target
         .plan(session, statement(merge), rows, keys, Predicate::AlwaysTrue)
@@ -93,8 +93,8 @@ fn changes(target: &Target, merge: &Merge, parts: &MergeQuery, rows: LogicalPlan
         projection.push(value.build()?.alias(field.name.as_str()));
     }
     for (at, name) in &parts.keys {
-        // A key may be a column of the table, which has its name already.
-        projection.push(columns[*at].clone().alias_qualified(Some("key"), name.as_str()));
+        // A key is a column of the table, which has its name already.
+        projection.push(columns[*at].clone().alias(format!("key {name}")));
     }
     let happens = clause.clone().not_eq(lit(DROPPED));
     let built = LogicalPlanBuilder::from(rows)

@@ -148,7 +148,11 @@ impl Parts<'_> {
                 MatchedAction::Update(Assignments::Star) => {
                     let fields = self.target.schema().fields();
                     let columns: Vec<Expr> = fields.iter().map(|f| self.of_source(&f.name)).collect();
-                    Ok(columns.into_iter().enumerate().map(|(i, e)| self.joined(k, i, e)).collect())
+                    Ok(columns
+                        .into_iter()
+                        .enumerate()
+                        .map(|(i, e)| self.joined(k, i, e))
+                        .collect())
                 }
                 MatchedAction::Update(Assignments::Listed(assignments)) => {
                     let changes = Changes::new(self.target, assignments)?;
@@ -161,9 +165,9 @@ impl Parts<'_> {
                     let changes = Changes::new(self.target, assignments)?;
                     self.updated(k, &changes, Side::Target)
                 }
-                MatchedAction::Update(Assignments::Star) => {
-                    Err(Error::invalid("UPDATE SET * needs a source row: NOT MATCHED BY SOURCE has none"))
-                }
+                MatchedAction::Update(Assignments::Star) => Err(Error::invalid(
+                    "UPDATE SET * needs a source row: NOT MATCHED BY SOURCE has none",
+                )),
             },
             MergeClause::NotMatched { row, .. } => self.inserted(k, row),
         }
@@ -368,7 +372,9 @@ fn case(branches: Vec<(Expr, Expr)>, otherwise: i64) -> Expr {
     if branches.is_empty() {
         return otherwise;
     }
-    let branches = branches.into_iter().map(|(condition, result)| CaseWhen { condition, result });
+    let branches = branches
+        .into_iter()
+        .map(|(condition, result)| CaseWhen { condition, result });
     Expr::Case {
         case_token: AttachedToken::empty(),
         end_token: AttachedToken::empty(),

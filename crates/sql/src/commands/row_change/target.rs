@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use datafusion::dataframe::DataFrame;
 use datafusion::logical_expr::{Expr as PlannedExpr, LogicalPlan, LogicalPlanBuilder, lit};
-use sqlparser::ast::{
-    Expr, Ident, ObjectName, Query, SelectItem, SetExpr, TableFactor, TableWithJoins, With,
-};
+use sqlparser::ast::{Expr, Ident, ObjectName, Query, SelectItem, SetExpr, TableFactor, TableWithJoins, With};
 use tarn_engine::IcebergTable;
 use tarn_engine::rowlevel::{RowAction, RowLevelOptions, RowStatement, RowTarget, row_change};
 use tarn_engine::write::WriteTarget;
@@ -133,7 +131,7 @@ impl Target {
         session: &Session,
         statement: RowStatement,
         rows: LogicalPlan,
-        key_columns: usize,
+        keys: Vec<String>,
         conflict_filter: Predicate,
     ) -> Result<WritePlan> {
         let table = self.name.to_string();
@@ -145,7 +143,7 @@ impl Target {
             statement,
             options,
             conflict_filter,
-            key_columns,
+            keys,
         };
         let state = self.context.state.clone();
         let frame = DataFrame::new(self.context.state, rows);

@@ -37,7 +37,9 @@ pub(crate) async fn plan_update(session: &Session, update: &Update) -> Result<Wr
         .map(|name| SelectItem::UnnamedExpr(target.column(name)))
         .into();
     for (at, field) in schema.fields().iter().enumerate() {
-        let value = changes.value(at, field, &target.path()).context("table", table.as_str())?;
+        let value = changes
+            .value(at, field, &target.path())
+            .context("table", table.as_str())?;
         changed.push(value.is_some());
         let value = value.unwrap_or_else(|| target.column(&field.name));
         items.push(item(value, &format!("new {at}")));
@@ -47,7 +49,9 @@ pub(crate) async fn plan_update(session: &Session, update: &Update) -> Result<Wr
     refuse_random(&rows)?;
     let covering = Condition::of(&rows, &target.context.state)?.covering(&schema);
     let rows = with_values(&target, rows, &changed).context("table", table)?;
-    target.plan(session, RowStatement::Update, rows, 0, covering).await
+    target
+        .plan(session, RowStatement::Update, rows, Vec::new(), covering)
+        .await
 }
 
 /// The rows with their new values as ones of the columns.
