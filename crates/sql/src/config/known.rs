@@ -2,7 +2,9 @@
 
 use tarn_format::{Error, Result};
 
-use super::{AGGREGATE_PUSH_DOWN, CASE_SENSITIVE, DOUBLE_QUOTED, PARTITION_OVERWRITE_MODE, TIME_ZONE, WAP_BRANCH, WAP_ID};
+use super::{
+    AGGREGATE_PUSH_DOWN, CASE_SENSITIVE, DOUBLE_QUOTED, PARTITION_OVERWRITE_MODE, TIME_ZONE, WAP_BRANCH, WAP_ID,
+};
 use crate::near_names::did_you_mean;
 
 /// A setting that SET shows and that is checked when it is set.
