@@ -171,10 +171,10 @@ fn refuse_random(rows: &LogicalPlan) -> Result<()> {
     let visited = rows.apply(|node| {
         match node {
             LogicalPlan::Projection(projection) => {
-                let conditions = projection.expr.iter().filter(|e| {
+                let mut conditions = projection.expr.iter().filter(|e| {
                     matches!(e, Expr::Alias(alias) if alias.name.starts_with(CONDITION)) && e.is_volatile()
                 });
-                found = found.take().or(conditions.cloned().next());
+                found = found.take().or(conditions.next().cloned());
             }
             LogicalPlan::Join(join) if outermost => {
                 outermost = false;
