@@ -37,12 +37,7 @@ async fn deletes_again_and_again() {
         let (data, deletes) = files(&site).await;
         let stored: i64 = data.iter().map(|f| f.record_count).sum();
         let table = site.table().await;
-        let operations: Vec<_> = table
-            .metadata
-            .snapshots
-            .iter()
-            .filter_map(|s| s.operation.clone())
-            .collect();
+        let operations: Vec<_> = table.metadata.snapshots.iter().filter_map(|s| s.operation).collect();
         match mode {
             RowLevelMode::CopyOnWrite => {
                 assert_eq!((stored, deletes.len()), (15, 0), "{version:?}");

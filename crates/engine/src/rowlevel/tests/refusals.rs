@@ -3,9 +3,16 @@
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{cast, col, lit};
+use datafusion::physical_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use tarn_format::ErrorKind;
 
 use super::*;
+
+/// The plan with another input.
+fn over(plan: Arc<dyn ExecutionPlan>, input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+    plan.replace_children(vec![input], options).unwrap()
+}
 
 /// Runs a change that must fail.
 async fn refused(site: &Site, change: Change) -> Error {
@@ -43,7 +50,7 @@ async fn a_row_that_comes_twice() {
         let (plan, context) = twice(RowStatement::Merge).plan(&site).await;
         let input = Arc::clone(plan.children()[0]);
         let both = datafusion::physical_plan::union::UnionExec::try_new(vec![Arc::clone(&input), input]).unwrap();
-        let plan = plan.with_new_children(vec![both]).unwrap();
+        let plan = over(plan, both);
         let error = execute(&plan, &context).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
         assert!(error.to_string().contains("id = 7"), "{error}");
@@ -51,7 +58,7 @@ async fn a_row_that_comes_twice() {
         let (plan, context) = delete(mode, col("id").eq(lit(7))).plan(&site).await;
         let input = Arc::clone(plan.children()[0]);
         let both = datafusion::physical_plan::union::UnionExec::try_new(vec![Arc::clone(&input), input]).unwrap();
-        let plan = plan.with_new_children(vec![both]).unwrap();
+        let plan = over(plan, both);
         assert_eq!(execute(&plan, &context).await.unwrap().deleted_rows, 1);
         assert_eq!(site.rows("id").await.num_rows(), 19);
     }
