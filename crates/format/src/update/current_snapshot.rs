@@ -63,3 +63,64 @@ pub fn current_ancestors(base: &TableMetadata) -> Vec<&Arc<Snapshot>> {
     let current = base.current_snapshot_id;
     current.map(|id| base.ancestors_of(id)).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::update::TableUpdate;
+    use crate::update::test_tables::{NOW, changed, snapshot, try_changed, two_columns};
+
+    /// `main` at 3, whose ancestors are 2 and 1, committed a millisecond apart; snapshot 4 apart.
+    fn table() -> TableMetadataRef {
+        let snapshot = |id: i64, parent| {
+            TableUpdate::AddSnapshot(Snapshot {
+                timestamp_ms: NOW + id,
+                ..snapshot(id, parent, id)
+            })
+        };
+        let main = TableUpdate::SetSnapshotRef {
+            name: MAIN_BRANCH.into(),
+            reference: SnapshotRef::branch(3),
+        };
+        let updates = vec![
+            snapshot(1, None),
+            snapshot(2, Some(1)),
+            snapshot(3, Some(2)),
+            snapshot(4, None),
+            main,
+        ];
+        changed(&two_columns(), &(updates, vec![]))
+    }
+
+    fn current(change: Result<TableChange>) -> Result<Option<i64>> {
+        try_changed(&table(), &change?).map(|t| t.current_snapshot_id)
+    }
+
+    #[test]
+    fn any_snapshot_can_be_current_and_ancestors_can_be_gone_back_to() {
+        let base = table();
+        assert_eq!(current(set_current_snapshot(&base, 4)).unwrap(), Some(4));
+        assert_eq!(current(roll_back_to(&base, 1)).unwrap(), Some(1));
+        assert_eq!(current(roll_back_to(&base, 3)).unwrap(), Some(3));
+        let kind = |change| current(change).unwrap_err().kind();
+        assert_eq!(kind(roll_back_to(&base, 4)), ErrorKind::Validation);
+        assert_eq!(kind(roll_back_to(&base, 9)), ErrorKind::NotFound);
+        assert_eq!(kind(set_current_snapshot(&base, 9)), ErrorKind::NotFound);
+        let empty = two_columns();
+        assert_eq!(roll_back_to(&empty, 1).unwrap_err().kind(), ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn times_lead_to_the_last_ancestor_strictly_before() {
+        let base = table();
+        assert_eq!(ancestor_before(&base, NOW + 3).unwrap(), 2);
+        assert_eq!(ancestor_before(&base, NOW + 4).unwrap(), 3);
+        assert_eq!(ancestor_before(&base, i64::MAX).unwrap(), 3);
+        assert_eq!(
+            ancestor_before(&base, NOW + 1).unwrap_err().kind(),
+            ErrorKind::InvalidInput
+        );
+        assert!(ancestor_before(&two_columns(), i64::MAX).is_err());
+    }
+}

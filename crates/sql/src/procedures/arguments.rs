@@ -333,3 +333,6 @@ pub(crate) fn shown_type(data_type: &DataType) -> String {
         other => other.to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests;

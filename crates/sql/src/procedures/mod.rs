@@ -12,6 +12,8 @@ mod rollback_to_snapshot;
 mod rollback_to_timestamp;
 mod set_current_snapshot;
 mod target;
+#[cfg(test)]
+mod tests;
 
 use datafusion::common::ScalarValue;
 use tarn_format::{Error, Result};

@@ -2,6 +2,7 @@
 
 mod appends;
 mod catalog;
+mod cherry_picks;
 mod deletes;
 mod faults;
 mod manifests;
