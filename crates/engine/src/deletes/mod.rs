@@ -15,6 +15,3 @@ pub(crate) mod position_reader;
 
 pub use cache::DeleteCache;
 pub use loader::DeleteLoader;
-
-#[cfg(test)]
-mod tests;

@@ -86,17 +86,17 @@ pub(crate) fn scan_planned(
     let groups = files.groups(plan, target_partitions);
     let all_columns = Arc::clone(columns.all());
     let (mut groups, mut statistics) = compute_all_files_statistics(groups, all_columns, true, false)?;
-    if groups.is_empty() {
-        // A plan of no partitions at all cannot be sorted.
-        groups = vec![FileGroup::new(Vec::new())];
-        statistics = statistics.with_num_rows(Precision::Exact(0));
-    }
     let options = table.read_options().split_options(&table.table().metadata.properties);
     if let Some(options) = options.map_err(external)? {
         // Statistics are those of whole files: pieces of one would count its rows several times.
         groups = files
             .split_groups(plan, &options, target_partitions)
             .map_err(external)?;
+    }
+    if groups.is_empty() {
+        // A plan of no partitions at all cannot be sorted.
+        groups = vec![FileGroup::new(Vec::new())];
+        statistics = statistics.with_num_rows(Precision::Exact(0));
     }
 
     let mut options = state.table_options().parquet.clone();

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array};
+use tarn_engine::scan::MetadataColumn::{Deleted, File, Pos};
 use tarn_format::spec::table_metadata::FormatVersion::{V2, V3};
 
-use super::site::Site;
-use crate::scan::MetadataColumn::{Deleted, File, Pos};
+use crate::site::Site;
 
 /// Ids 0 to 5, of which positions delete 1 and a key deletes 2; 10 and 11 are in a file without deletes.
 async fn deleted_from(version: tarn_format::spec::table_metadata::FormatVersion) -> Site {

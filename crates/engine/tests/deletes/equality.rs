@@ -6,6 +6,7 @@ use arrow::array::{
     ArrayRef, Decimal128Array, Float64Array, Int32Array, Int64Array, RecordBatch, StringViewArray, StructArray,
 };
 use arrow::datatypes::{DataType, Field};
+use tarn_engine::scan::ReadOptions;
 use tarn_format::ErrorKind;
 use tarn_format::commit::row_delta::RowDelta;
 use tarn_format::manifest::data_file::DataFile;
@@ -13,8 +14,7 @@ use tarn_format::spec::partition::PartitionSpec;
 use tarn_format::spec::table_metadata::FormatVersion::{self, V2, V3};
 use tarn_format::spec::types::{NestedField, PrimitiveType, StructType};
 
-use super::site::{Site, by, id_and_data, identified, partition, shown};
-use crate::scan::ReadOptions;
+use crate::site::{Site, by, id_and_data, identified, partition, shown};
 
 const VERSIONS: [FormatVersion; 2] = [V2, V3];
 

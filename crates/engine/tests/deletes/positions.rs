@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use tarn_engine::scan::{MetadataColumn, ReadOptions};
 use tarn_format::ErrorKind;
 use tarn_format::manifest::data_file::{DataFile, FileFormat};
 use tarn_format::spec::partition::PartitionSpec;
 use tarn_format::spec::table_metadata::FormatVersion::{V2, V3};
 
-use super::site::{Site, by, id_and_data, partition, shown};
-use crate::scan::{MetadataColumn, ReadOptions};
+use crate::site::{Site, by, id_and_data, partition, shown};
 
 /// A table of ids 0 to 29 in two files of 20 and 10 rows, in row groups of 4.
 async fn two_files(site: &Site) -> (Arc<DataFile>, Arc<DataFile>) {

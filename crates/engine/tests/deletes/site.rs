@@ -7,11 +7,15 @@ use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema as ArrowSchema};
 use arrow::util::display::array_value_to_string;
 use bytes::Bytes;
-use datafusion::error::Result as EngineResult;
+use datafusion::error::{DataFusionError, Result as EngineResult};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 use tarn_catalogs::load_catalog_with_io;
+use tarn_engine::arrow::schema::{FIELD_ID_KEY, schema_to_arrow};
+use tarn_engine::deletes::DeleteCache;
+use tarn_engine::scan::{MetadataColumn, ReadOptions};
+use tarn_engine::{Caches, IcebergTable};
 use tarn_format::catalog::{Catalog, Namespace, Table, TableCreation, TableIdent};
 use tarn_format::commit::append::fast_append;
 use tarn_format::commit::row_delta::RowDelta;
@@ -31,23 +35,18 @@ use tarn_format::spec::value::Value;
 use tarn_format::transform::Transform;
 use tarn_format::update::TableUpdate;
 
-use crate::arrow::schema::{FIELD_ID_KEY, schema_to_arrow};
-use crate::deletes::DeleteCache;
-use crate::scan::{MetadataColumn, ReadOptions};
-use crate::{Caches, IcebergTable};
-
 /// Rows of a row group in data files: few, so that files have several.
-pub(super) const ROWS_PER_GROUP: usize = 4;
+pub(crate) const ROWS_PER_GROUP: usize = 4;
 
 /// The table and what reads it.
-pub(super) struct Site {
-    pub(super) catalog: Arc<dyn Catalog>,
-    pub(super) ident: TableIdent,
-    pub(super) caches: Caches,
+pub(crate) struct Site {
+    pub(crate) catalog: Arc<dyn Catalog>,
+    pub(crate) ident: TableIdent,
+    pub(crate) caches: Caches,
 }
 
 /// Columns `id` (1, long) and `data` (2, string), both optional.
-pub(super) fn id_and_data() -> Vec<NestedField> {
+pub(crate) fn id_and_data() -> Vec<NestedField> {
     vec![
         NestedField::optional(1, "id", PrimitiveType::Long),
         NestedField::optional(2, "data", PrimitiveType::String),
@@ -55,7 +54,7 @@ pub(super) fn id_and_data() -> Vec<NestedField> {
 }
 
 /// Partitioned by the value of a column.
-pub(super) fn by(source_id: FieldId) -> PartitionSpec {
+pub(crate) fn by(source_id: FieldId) -> PartitionSpec {
     let mut spec = PartitionSpec::unpartitioned();
     spec.fields.push(PartitionField {
         source_ids: vec![source_id],
@@ -68,11 +67,11 @@ pub(super) fn by(source_id: FieldId) -> PartitionSpec {
 }
 
 impl Site {
-    pub(super) async fn new(version: FormatVersion) -> Self {
+    pub(crate) async fn new(version: FormatVersion) -> Self {
         Self::with(version, id_and_data(), PartitionSpec::unpartitioned()).await
     }
 
-    pub(super) async fn with(version: FormatVersion, columns: Vec<NestedField>, spec: PartitionSpec) -> Self {
+    pub(crate) async fn with(version: FormatVersion, columns: Vec<NestedField>, spec: PartitionSpec) -> Self {
         let store = FaultStore::memory();
         let properties: BTreeMap<String, String> = [("type", "memory"), ("warehouse", "s3://bucket/wh")]
             .map(|(k, v)| (k.to_string(), v.to_string()))
@@ -97,26 +96,26 @@ impl Site {
         }
     }
 
-    pub(super) async fn table(&self) -> Table {
+    pub(crate) async fn table(&self) -> Table {
         self.catalog.load_table(&self.ident).await.unwrap()
     }
 
-    pub(super) async fn io(&self) -> FileIo {
+    pub(crate) async fn io(&self) -> FileIo {
         self.table().await.io
     }
 
-    pub(super) async fn commit(&self, change: Change) {
+    pub(crate) async fn commit(&self, change: Change) {
         let options = CommitOptions::default();
         commit(self.catalog.as_ref(), &self.table().await, change, &options)
             .await
             .unwrap();
     }
 
-    pub(super) async fn append(&self, files: &[&Arc<DataFile>]) {
+    pub(crate) async fn append(&self, files: &[&Arc<DataFile>]) {
         self.commit(fast_append(files.iter().map(|f| Arc::clone(f)))).await;
     }
 
-    pub(super) async fn delete(&self, files: impl IntoIterator<Item = DataFile>) {
+    pub(crate) async fn delete(&self, files: impl IntoIterator<Item = DataFile>) {
         let delta = RowDelta::new();
         let delta = files.into_iter().fold(delta, |delta, f| delta.add_deletes(Arc::new(f)));
         self.commit(delta.build()).await;
@@ -128,19 +127,19 @@ impl Site {
         update.commit(self.catalog.as_ref(), &options).await.unwrap();
     }
 
-    pub(super) async fn upgrade(&self, version: FormatVersion) {
+    pub(crate) async fn upgrade(&self, version: FormatVersion) {
         self.update(vec![TableUpdate::UpgradeFormatVersion(version)]).await;
     }
 
     /// Gives the table these columns.
-    pub(super) async fn evolve(&self, columns: Vec<NestedField>) {
+    pub(crate) async fn evolve(&self, columns: Vec<NestedField>) {
         let schema = Schema::new(1, StructType::new(columns), vec![]).unwrap();
         self.update(vec![TableUpdate::AddSchema(schema), TableUpdate::SetCurrentSchema(-1)])
             .await;
     }
 
     /// Adds a spec without partitions; returns its id.
-    pub(super) async fn unpartition(&self) -> i32 {
+    pub(crate) async fn unpartition(&self) -> i32 {
         self.update(vec![TableUpdate::AddSpec(PartitionSpec::unpartitioned())])
             .await;
         let table = self.table().await;
@@ -148,12 +147,12 @@ impl Site {
         added.unwrap().spec_id
     }
 
-    pub(super) fn location(&self, name: &str) -> String {
+    pub(crate) fn location(&self, name: &str) -> String {
         format!("s3://bucket/wh/db/t/data/{name}")
     }
 
     /// A file of these columns in a Parquet file of its own, of content `content`; not committed.
-    pub(super) async fn file(&self, name: &str, content: DataContent, batch: &RecordBatch) -> DataFile {
+    pub(crate) async fn file(&self, name: &str, content: DataContent, batch: &RecordBatch) -> DataFile {
         let properties = WriterProperties::builder().set_max_row_group_row_count(Some(ROWS_PER_GROUP));
         let mut bytes = Vec::new();
         let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties.build())).unwrap();
@@ -170,27 +169,27 @@ impl Site {
     }
 
     /// A data file of the table's columns, committed by the caller.
-    pub(super) async fn data(&self, name: &str, columns: Vec<ArrayRef>) -> Arc<DataFile> {
+    pub(crate) async fn data(&self, name: &str, columns: Vec<ArrayRef>) -> Arc<DataFile> {
         let schema = schema_to_arrow(self.table().await.metadata.current_schema());
         let batch = RecordBatch::try_new(schema, columns).unwrap();
         Arc::new(self.file(name, DataContent::Data, &batch).await)
     }
 
     /// A data file of `id` and `data`.
-    pub(super) async fn rows(&self, name: &str, rows: &[(Option<i64>, Option<&str>)]) -> Arc<DataFile> {
+    pub(crate) async fn rows(&self, name: &str, rows: &[(Option<i64>, Option<&str>)]) -> Arc<DataFile> {
         let ids = Int64Array::from_iter(rows.iter().map(|r| r.0));
         let data = arrow::array::StringViewArray::from_iter(rows.iter().map(|r| r.1));
         self.data(name, vec![Arc::new(ids), Arc::new(data)]).await
     }
 
     /// A data file of as many rows, with ids from `first` on.
-    pub(super) async fn numbered(&self, name: &str, first: i64, rows: i64) -> Arc<DataFile> {
+    pub(crate) async fn numbered(&self, name: &str, first: i64, rows: i64) -> Arc<DataFile> {
         let rows: Vec<_> = (first..first + rows).map(|id| (Some(id), Some("x"))).collect();
         self.rows(name, &rows).await
     }
 
     /// A file of equality deletes: its columns by name and field id, which are its key too.
-    pub(super) async fn keys(&self, name: &str, columns: Vec<(&str, FieldId, ArrayRef)>) -> DataFile {
+    pub(crate) async fn keys(&self, name: &str, columns: Vec<(&str, FieldId, ArrayRef)>) -> DataFile {
         let ids: Vec<FieldId> = columns.iter().map(|(_, id, _)| *id).collect();
         let fields: Vec<Field> = columns
             .iter()
@@ -202,14 +201,14 @@ impl Site {
     }
 
     /// A file of equality deletes with these key columns.
-    pub(super) async fn keys_of(&self, name: &str, batch: &RecordBatch, ids: &[FieldId]) -> DataFile {
+    pub(crate) async fn keys_of(&self, name: &str, batch: &RecordBatch, ids: &[FieldId]) -> DataFile {
         let mut file = self.file(name, DataContent::EqualityDeletes, batch).await;
         file.equality_ids = ids.to_vec();
         file
     }
 
     /// A file of position deletes.
-    pub(super) async fn positions(&self, name: &str, rows: &[(Option<&str>, i64)]) -> DataFile {
+    pub(crate) async fn positions(&self, name: &str, rows: &[(Option<&str>, i64)]) -> DataFile {
         let schema = ArrowSchema::new(vec![
             identified("file_path", 2_147_483_546, DataType::Utf8),
             identified("pos", 2_147_483_545, DataType::Int64),
@@ -223,7 +222,7 @@ impl Site {
     }
 
     /// Position deletes of one data file, by its own spelling of its path.
-    pub(super) async fn positions_of(&self, name: &str, file: &DataFile, positions: &[i64]) -> DataFile {
+    pub(crate) async fn positions_of(&self, name: &str, file: &DataFile, positions: &[i64]) -> DataFile {
         let rows: Vec<_> = positions.iter().map(|p| (Some(file.file_path.as_ref()), *p)).collect();
         let mut deletes = self.positions(name, &rows).await;
         deletes.spec_id = file.spec_id;
@@ -232,7 +231,7 @@ impl Site {
     }
 
     /// A deletion vector.
-    pub(super) async fn vector_of(&self, name: &str, file: &DataFile, positions: &[u64]) -> DataFile {
+    pub(crate) async fn vector_of(&self, name: &str, file: &DataFile, positions: &[u64]) -> DataFile {
         let mut writer = DeletionVectorWriter::new(&self.io().await, self.location(name));
         for position in positions {
             writer.vector_of(file).insert(*position).unwrap();
@@ -241,13 +240,13 @@ impl Site {
     }
 
     /// The table in its current state, with these metadata columns.
-    pub(super) async fn reading(&self, columns: &[MetadataColumn], read: ReadOptions) -> IcebergTable {
+    pub(crate) async fn reading(&self, columns: &[MetadataColumn], read: ReadOptions) -> IcebergTable {
         let table = IcebergTable::new(self.table().await, SnapshotSelector::Current, self.caches.clone()).unwrap();
         table.with_metadata_columns(columns).with_read_options(read).unwrap()
     }
 
     /// Runs a query over table `t`, which has these metadata columns; one line per row.
-    pub(super) async fn try_query(
+    pub(crate) async fn try_query(
         &self,
         sql: &str,
         columns: &[MetadataColumn],
@@ -263,43 +262,43 @@ impl Site {
         Ok(batches.iter().flat_map(lines).collect())
     }
 
-    pub(super) async fn query_with(&self, sql: &str, columns: &[MetadataColumn]) -> Vec<String> {
+    pub(crate) async fn query_with(&self, sql: &str, columns: &[MetadataColumn]) -> Vec<String> {
         self.try_query(sql, columns, ReadOptions::default()).await.unwrap()
     }
 
-    pub(super) async fn query(&self, sql: &str) -> Vec<String> {
+    pub(crate) async fn query(&self, sql: &str) -> Vec<String> {
         self.query_with(sql, &[]).await
     }
 
     /// All ids, ascending.
-    pub(super) async fn ids(&self) -> Vec<String> {
+    pub(crate) async fn ids(&self) -> Vec<String> {
         self.query("SELECT id FROM t ORDER BY id").await
     }
 
-    pub(super) async fn error(&self, sql: &str) -> tarn_format::Error {
+    pub(crate) async fn error(&self, sql: &str) -> tarn_format::Error {
         let failed = self.try_query(sql, &[], ReadOptions::default()).await;
-        crate::format_error(failed.unwrap_err())
+        ours(failed.unwrap_err())
     }
 
     /// The plan of a query.
-    pub(super) async fn plan(&self, sql: &str) -> String {
+    pub(crate) async fn plan(&self, sql: &str) -> String {
         self.query(&format!("EXPLAIN {sql}")).await.join("\n")
     }
 
     /// Forgets what was loaded, and keeps at most so much from now on.
-    pub(super) fn budget(&mut self, bytes: u64) {
+    pub(crate) fn budget(&mut self, bytes: u64) {
         self.caches.deletes = DeleteCache::new(bytes);
     }
 }
 
 /// A field with an id.
-pub(super) fn identified(name: &str, id: FieldId, data_type: DataType) -> Field {
+pub(crate) fn identified(name: &str, id: FieldId, data_type: DataType) -> Field {
     let id = HashMap::from([(FIELD_ID_KEY.to_string(), id.to_string())]);
     Field::new(name, data_type, true).with_metadata(id)
 }
 
 /// The partition of one string.
-pub(super) fn partition(value: &str) -> PartitionTuple {
+pub(crate) fn partition(value: &str) -> PartitionTuple {
     PartitionTuple(vec![Some(Value::string(value))])
 }
 
@@ -320,6 +319,22 @@ fn lines(batch: &RecordBatch) -> Vec<String> {
 }
 
 /// Numbers as a query shows them.
-pub(super) fn shown(ids: impl IntoIterator<Item = i64>) -> Vec<String> {
+pub(crate) fn shown(ids: impl IntoIterator<Item = i64>) -> Vec<String> {
     ids.into_iter().map(|id| id.to_string()).collect()
+}
+
+/// Our error inside the engine's.
+fn ours(error: DataFusionError) -> tarn_format::Error {
+    match error {
+        DataFusionError::External(inner) => *inner.downcast().unwrap(),
+        DataFusionError::Context(_, inner) => ours(*inner),
+        DataFusionError::Shared(inner) => match inner.as_ref() {
+            DataFusionError::External(error) => {
+                let error: &tarn_format::Error = error.downcast_ref().unwrap();
+                tarn_format::Error::new(error.kind(), error.to_string())
+            }
+            other => panic!("not our error: {other}"),
+        },
+        other => panic!("not our error: {other}"),
+    }
 }
