@@ -3,15 +3,20 @@
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{cast, col, lit};
+use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use tarn_format::ErrorKind;
 
 use super::*;
 
-/// The plan with another input.
-fn over(plan: Arc<dyn ExecutionPlan>, input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+/// The plan of a change whose input gives every row twice.
+async fn doubled(site: &Site, change: impl Fn() -> Change) -> (Arc<dyn ExecutionPlan>, SessionContext) {
+    let (plan, context) = change().plan(site).await;
+    let (again, _) = change().plan(site).await;
+    let inputs = [&plan, &again].map(|plan| Arc::clone(plan.children()[0]));
+    let both = UnionExec::try_new(inputs.to_vec()).unwrap();
     let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
-    plan.replace_children(vec![input], options).unwrap()
+    (plan.replace_children(vec![both], options).unwrap(), context)
 }
 
 /// Runs a change that must fail.
@@ -47,18 +52,12 @@ async fn a_row_that_comes_twice() {
             action: RowAction::Keep,
             ..update(mode, col("id").eq(lit(7)))
         };
-        let (plan, context) = twice(RowStatement::Merge).plan(&site).await;
-        let input = Arc::clone(plan.children()[0]);
-        let both = datafusion::physical_plan::union::UnionExec::try_new(vec![Arc::clone(&input), input]).unwrap();
-        let plan = over(plan, both);
+        let (plan, context) = doubled(&site, || twice(RowStatement::Merge)).await;
         let error = execute(&plan, &context).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
         assert!(error.to_string().contains("id = 7"), "{error}");
 
-        let (plan, context) = delete(mode, col("id").eq(lit(7))).plan(&site).await;
-        let input = Arc::clone(plan.children()[0]);
-        let both = datafusion::physical_plan::union::UnionExec::try_new(vec![Arc::clone(&input), input]).unwrap();
-        let plan = over(plan, both);
+        let (plan, context) = doubled(&site, || delete(mode, col("id").eq(lit(7)))).await;
         assert_eq!(execute(&plan, &context).await.unwrap().deleted_rows, 1);
         assert_eq!(site.rows("id").await.num_rows(), 19);
     }
