@@ -25,7 +25,9 @@ pub(super) fn merge(c: &mut Cursor<'_>, with: Option<With>) -> Result<Statement>
         clauses.push(clause(c)?);
     }
     if clauses.is_empty() {
-        return Err(c.unexpected("WHEN MATCHED or WHEN NOT MATCHED"));
+        return Err(Error::invalid(
+            "MERGE says what to do in WHEN clauses: give WHEN MATCHED or WHEN NOT MATCHED",
+        ));
     }
     check_order(&clauses)?;
     Ok(Statement::Merge(Box::new(Merge {
@@ -52,6 +54,11 @@ fn clause(c: &mut Cursor<'_>) -> Result<MergeClause> {
     }
     c.eat(&["BY", "TARGET"]);
     let condition = condition(c)?;
+    if c.at(&["DELETE"]) || c.at(&["UPDATE"]) {
+        return Err(Error::invalid(
+            "WHEN NOT MATCHED is about rows that the table does not have: they can only be inserted",
+        ));
+    }
     c.expect(&["INSERT"])?;
     let row = inserted_row(c)?;
     Ok(MergeClause::NotMatched { condition, row })
@@ -78,10 +85,20 @@ fn matched_action(c: &mut Cursor<'_>, star: Star) -> Result<MatchedAction> {
     if c.eat(&["DELETE"]) {
         return Ok(MatchedAction::Delete);
     }
+    if c.at(&["INSERT"]) {
+        return Err(Error::invalid(
+            "rows that the table has are updated or deleted: INSERT belongs under WHEN NOT MATCHED",
+        ));
+    }
     if !c.eat(&["UPDATE", "SET"]) {
         return Err(c.unexpected("UPDATE SET or DELETE"));
     }
-    if star == Star::Allowed && c.eat_token(&Token::Mul) {
+    if c.eat_token(&Token::Mul) {
+        if star == Star::Refused {
+            return Err(Error::invalid(
+                "UPDATE SET * takes a source row, which WHEN NOT MATCHED BY SOURCE has not: name the columns",
+            ));
+        }
         return Ok(MatchedAction::Update(Assignments::Star));
     }
     let assignments = c.comma_separated(assignment)?;

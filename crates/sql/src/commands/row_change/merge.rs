@@ -167,6 +167,7 @@ impl<'a> Values<'a> {
 /// Refuses conditions that differ each time they are looked at; the source may be random.
 fn refuse_random(rows: &LogicalPlan) -> Result<()> {
     let mut found = None;
+    let mut aggregate = None;
     let mut outermost = true;
     let visited = rows.apply(|node| {
         match node {
@@ -180,6 +181,7 @@ fn refuse_random(rows: &LogicalPlan) -> Result<()> {
                 outermost = false;
                 let equal = join.on.iter().flat_map(|(a, b)| [a, b]);
                 let mut all = equal.chain(join.filter.iter());
+                aggregate = all.clone().find(|e| is_aggregate(e)).cloned();
                 found = found.take().or(all.find(|e| e.is_volatile()).cloned());
             }
             _ => {}
@@ -187,8 +189,18 @@ fn refuse_random(rows: &LogicalPlan) -> Result<()> {
         Ok(TreeNodeRecursion::Continue)
     });
     visited.map_err(from_engine)?;
+    if let Some(condition) = aggregate {
+        return Err(Error::invalid(format!(
+            "the condition {condition} aggregates rows, but MERGE looks at one row at a time: aggregate in the source"
+        )));
+    }
     match found {
         Some(condition) => Err(random(&condition)),
         None => Ok(()),
     }
+}
+
+fn is_aggregate(condition: &Expr) -> bool {
+    let found = condition.exists(|e| Ok(matches!(e, Expr::AggregateFunction(_) | Expr::WindowFunction(_))));
+    found.unwrap_or(false)
 }
