@@ -1,5 +1,5 @@
-//! Options of one write, in a hint: `INSERT INTO t /*+ OPTIONS('distribution-mode'='none') */ …`. Names are those of
-//! Spark's `DataFrameWriterV2` (Java: `SparkWriteOptions`).
+//! Options of one write, of the library's writer or in a hint: `INSERT INTO t /*+ OPTIONS('distribution-mode'='none') */
+//! …`. Names are those of Spark's `DataFrameWriterV2` (Java: `SparkWriteOptions`).
 
 use tarn_format::spec::snapshot::Properties;
 use tarn_format::{Error, Result};
@@ -33,11 +33,11 @@ const OF_OVERWRITES: [&str; 3] = ["isolation-level", "validate-from-snapshot-id"
 /// Followed by a name, an entry of the new snapshot's summary.
 const SNAPSHOT_PROPERTY: &str = "snapshot-property.";
 
-/// The options of an INSERT INTO, checked by name; their values are checked where they are used.
+/// The options of a write that adds rows, checked by name; their values are checked where they are used.
 ///
 /// # Errors
 /// `InvalidInput` for unknown options and those of overwrites, `Unsupported` for values that are not obeyed.
-pub(super) fn write_options(given: &PropertyList) -> Result<Properties> {
+pub(crate) fn write_options(given: &PropertyList) -> Result<Properties> {
     let mut options = Properties::new();
     for (key, value) in given {
         let name = match key.get(..SNAPSHOT_PROPERTY.len()) {
@@ -66,7 +66,7 @@ fn check(name: &str, value: &str) -> Result<()> {
     }
     if OF_OVERWRITES.contains(&name) {
         return Err(Error::invalid(format!(
-            "{name} is an option of overwrites: INSERT INTO adds rows"
+            "{name} is an option of overwrites: this adds rows"
         )));
     }
     let known = USED.into_iter().chain(FIXED.map(|(fixed, _)| fixed));
