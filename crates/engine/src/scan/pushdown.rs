@@ -33,11 +33,28 @@ pub fn to_exact_predicate(filters: &[Expr], schema: &Schema) -> Option<Predicate
             _ => translator.exact(filter)?,
         };
         predicate.bind(schema, CaseSensitivity::Sensitive).ok()?;
-        Some(predicate)
+        Some(with_null_said(predicate))
     });
     parts
         .collect::<Option<Vec<_>>>()
         .map(|parts| parts.into_iter().fold(Predicate::AlwaysTrue, Predicate::and))
+}
+
+/// What is unequal is not NULL. Said in so many words it lets files go that hold nothing but NULL, of which the predicate
+/// alone decides nothing.
+fn with_null_said(predicate: Predicate) -> Predicate {
+    let unequal = match &predicate {
+        Predicate::Compare(CompareOp::NotEq, term, _) | Predicate::Set(SetOp::NotIn, term, _) => Some(term),
+        Predicate::Not(inner) => match inner.as_ref() {
+            Predicate::Compare(CompareOp::Eq, term, _) | Predicate::Set(SetOp::In, term, _) => Some(term),
+            _ => None,
+        },
+        _ => None,
+    };
+    match unequal.cloned() {
+        Some(term) => predicate.and(Predicate::not_null(term)),
+        None => predicate,
+    }
 }
 
 struct Translator<'a> {
