@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tarn_format::Result;
 use tarn_format::deletes::deletion_vector::DeletionVector;
 
+use super::target::RowStatement;
+
 /// Positions of rows that go, by the location of their file.
 pub(super) type RowsByFile = BTreeMap<Arc<str>, DeletionVector>;
 
@@ -29,7 +31,7 @@ pub(super) struct RowCounts {
 /// The rows that are changed. Streams of one execution share it.
 #[derive(Debug)]
 pub(super) struct ChangedRows {
-    may_repeat: bool,
+    statement: RowStatement,
     state: Mutex<State>,
 }
 
@@ -40,9 +42,9 @@ struct State {
 }
 
 impl ChangedRows {
-    pub(super) fn new(may_repeat: bool) -> Self {
+    pub(super) fn new(statement: RowStatement) -> Self {
         ChangedRows {
-            may_repeat,
+            statement,
             state: Mutex::default(),
         }
     }
@@ -59,7 +61,7 @@ impl ChangedRows {
             return Ok(None);
         };
         for (row, position, fate) in rows {
-            if !self.may_repeat && !of_file.met.insert(position)? {
+            if !self.statement.may_repeat() && !of_file.met.insert(position)? {
                 return Ok(Some(row));
             }
             match fate {

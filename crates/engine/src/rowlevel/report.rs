@@ -1,6 +1,6 @@
 //! What a change of rows did, for whoever ran it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use datafusion::physical_plan::ExecutionPlan;
@@ -37,20 +37,6 @@ impl RowChangeReport {
     /// Rows that were changed in any way.
     pub fn rows(&self) -> u64 {
         self.deleted_rows + self.updated_rows + self.inserted_rows
-    }
-}
-
-/// Where an execution leaves its report. Plans that were made of each other share it.
-#[derive(Debug, Clone, Default)]
-pub(super) struct ReportSlot(Arc<Mutex<Option<RowChangeReport>>>);
-
-impl ReportSlot {
-    pub(super) fn set(&self, report: RowChangeReport) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
-    }
-
-    pub(super) fn get(&self) -> Option<RowChangeReport> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

@@ -17,12 +17,13 @@ use tarn_format::spec::snapshot::MAIN_BRANCH;
 use tarn_format::{Error, ResultExt};
 
 use super::options::RowLevelMode;
-use super::report::{ReportSlot, RowChangeReport};
+use super::report::RowChangeReport;
 use super::statement::Statement;
 use super::target::{LEADING_COLUMNS, RowStatement, RowTarget};
 use crate::external;
 use crate::write::append::{check_branch, check_rows};
 use crate::write::append_exec::{count_batch, count_schema, plan_properties};
+use crate::write::report::ReportSlot;
 
 /// A plan that changes the rows which `plan` names, and commits once per execution. Its result is one row with the number
 /// of changed rows, `count`. Nothing happens before it is executed, and nothing is committed when no row changes.
@@ -70,7 +71,7 @@ pub struct RowChangeExec {
     input: Arc<dyn ExecutionPlan>,
     target: Arc<RowTarget>,
     state: Arc<SessionState>,
-    report: ReportSlot,
+    report: ReportSlot<RowChangeReport>,
     properties: Arc<PlanProperties>,
 }
 

@@ -1,5 +1,6 @@
 //! One execution of a statement that changes rows: what both modes share.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
@@ -9,7 +10,7 @@ use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use tarn_format::commit::Change;
 use tarn_format::commit::overwrite::OverwriteFiles;
 use tarn_format::manifest::data_file::DataFile;
-use tarn_format::scan::{ScanPlan, ScanSetup, TableScan};
+use tarn_format::scan::{FileScanTask, ScanPlan, ScanSetup, TableScan};
 use tarn_format::{Error, ResultExt};
 
 use super::changed_rows::{ChangedRows, RowCounts, RowsByFile};
@@ -80,7 +81,7 @@ impl Statement<'_> {
 
     /// The streams of new rows; changed rows of files are taken down while they are read.
     pub(super) fn split(&self) -> Result<(Vec<SendableRecordBatchStream>, Split, Arc<ChangedRows>)> {
-        let changed = Arc::new(ChangedRows::new(self.target.statement.may_repeat()));
+        let changed = Arc::new(ChangedRows::new(self.target.statement));
         let split = Split::new(&self.input.schema(), &self.target.keys, Arc::clone(&changed));
         let partitions = self.input.output_partitioning().partition_count();
         let streams: Result<Vec<_>> = (0..partitions)
@@ -114,10 +115,8 @@ impl Statement<'_> {
             return Ok(plan);
         }
         plan.tasks.retain(|task| changed.contains_key(task.path()));
-        if let Some(missing) = changed
-            .keys()
-            .find(|path| plan.tasks.iter().all(|t| t.path() != path.as_ref()))
-        {
+        let found: HashSet<&str> = plan.tasks.iter().map(FileScanTask::path).collect();
+        if let Some(missing) = changed.keys().find(|path| !found.contains(path.as_ref())) {
             return Err(
                 Error::corrupt("rows were read from a file that the table does not have")
                     .with_context("file", missing.as_ref()),

@@ -21,12 +21,13 @@ use tarn_format::scan::filter::RowMatch;
 use tarn_format::scan::{ScanSetup, TableScan};
 use tarn_format::spec::snapshot::MAIN_BRANCH;
 
-use super::report::{ReportSlot, RowChangeReport};
+use super::report::RowChangeReport;
 use crate::external;
 use crate::provider::IcebergTable;
 use crate::write::WriteTarget;
 use crate::write::append::check_branch;
 use crate::write::append_exec::{count_batch, count_schema};
+use crate::write::report::ReportSlot;
 use crate::write::statement_write::StatementWrite;
 
 /// The files in which a predicate matches rows.
@@ -106,7 +107,7 @@ pub struct DeleteFilesExec {
     target: Arc<WriteTarget>,
     filter: Predicate,
     matching: MatchingFiles,
-    report: ReportSlot,
+    report: ReportSlot<RowChangeReport>,
     properties: Arc<PlanProperties>,
 }
 

@@ -36,7 +36,7 @@ pub struct AppendExec {
     input: Arc<dyn ExecutionPlan>,
     target: Arc<WriteTarget>,
     layout: Layout,
-    report: ReportSlot,
+    report: ReportSlot<AppendReport>,
     properties: Arc<PlanProperties>,
 }
 

@@ -25,15 +25,21 @@ pub struct AppendReport {
 }
 
 /// Where an execution leaves its report. Plans that were made of each other share it.
-#[derive(Debug, Clone, Default)]
-pub(super) struct ReportSlot(Arc<Mutex<Option<AppendReport>>>);
+#[derive(Debug, Clone)]
+pub(crate) struct ReportSlot<R>(Arc<Mutex<Option<R>>>);
 
-impl ReportSlot {
-    pub(super) fn set(&self, report: AppendReport) {
+impl<R> Default for ReportSlot<R> {
+    fn default() -> Self {
+        ReportSlot(Arc::new(Mutex::new(None)))
+    }
+}
+
+impl<R: Clone> ReportSlot<R> {
+    pub(crate) fn set(&self, report: R) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
     }
 
-    pub(super) fn get(&self) -> Option<AppendReport> {
+    pub(crate) fn get(&self) -> Option<R> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
