@@ -14,6 +14,7 @@ use crate::ast::Name;
 use crate::ast::call::Call;
 use crate::catalogs::CatalogEntry;
 use crate::error::from_engine;
+use crate::functions::type_name;
 use crate::output::Output;
 use crate::procedures::{self, Arguments, NAMESPACE, OutputColumn, PROCEDURES, Procedure, Rows};
 use crate::session::Session;
@@ -135,7 +136,7 @@ pub(crate) async fn describe(session: &Session, name: &Name) -> Result<Output> {
         ]));
     }
     for column in procedure.output {
-        let data_type = procedures::shown_type(&column.column_type.arrow());
+        let data_type = type_name(&column.column_type.arrow());
         rows.push(row(["output", column.name, &data_type, "", column.description]));
     }
     Output::text(["kind", "name", "type", "presence", "description"], rows)

@@ -11,7 +11,8 @@ use tarn_format::{Error, Result};
 
 use super::parameters::{Parameter, ParameterType, Presence};
 use crate::ast::call::CallArgument;
-use crate::names::nearest;
+use crate::functions::type_name;
+use crate::near_names::did_you_mean;
 use crate::planner::{PlanContext, plan_scalar};
 
 /// A value of a parameter's type.
@@ -183,8 +184,7 @@ fn assigned<'g>(
 fn named_parameter(parameters: &'static [Parameter], name: &str) -> Result<&'static Parameter> {
     let found = parameters.iter().find(|p| p.name.eq_ignore_ascii_case(name));
     found.ok_or_else(|| {
-        let near = nearest(name, parameters.iter().map(|p| p.name));
-        let hint = near.map(|n| format!("; did you mean {n}?")).unwrap_or_default();
+        let hint = did_you_mean(name, parameters.iter().map(|p| p.name));
         Error::invalid(format!("unknown argument {name}{hint}"))
     })
 }
@@ -210,7 +210,7 @@ fn converted(parameter: &Parameter, value: &ScalarValue, time_zone: &str) -> Res
             "argument {} must be of type {}, not {}",
             parameter.name,
             parameter.parameter_type,
-            shown_type(&value.data_type())
+            type_name(&value.data_type())
         ))
     })
 }
@@ -308,30 +308,6 @@ fn map(value: &ScalarValue) -> Option<BTreeMap<String, String>> {
         return None;
     }
     Some(strings(keys)?.into_iter().zip(strings(values)?).collect())
-}
-
-/// A type as Spark writes it.
-pub(crate) fn shown_type(data_type: &DataType) -> String {
-    match data_type {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => "string".to_string(),
-        DataType::Int8 => "tinyint".to_string(),
-        DataType::Int16 => "smallint".to_string(),
-        DataType::Int32 => "int".to_string(),
-        DataType::Int64 => "bigint".to_string(),
-        DataType::Float32 => "float".to_string(),
-        DataType::Float64 => "double".to_string(),
-        DataType::Boolean => "boolean".to_string(),
-        DataType::Date32 => "date".to_string(),
-        DataType::Timestamp(_, Some(_)) => "timestamp".to_string(),
-        DataType::Timestamp(_, None) => "timestamp_ntz".to_string(),
-        DataType::Decimal128(precision, scale) => format!("decimal({precision},{scale})"),
-        DataType::List(element) | DataType::LargeList(element) => {
-            format!("array<{}>", shown_type(element.data_type()))
-        }
-        DataType::Map(..) => "map".to_string(),
-        DataType::Struct(_) => "struct".to_string(),
-        other => other.to_string(),
-    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ mod tests;
 use datafusion::common::ScalarValue;
 use tarn_format::{Error, Result};
 
-pub(crate) use self::arguments::{Arguments, shown_type};
+pub(crate) use self::arguments::Arguments;
 pub(crate) use self::parameters::{OutputColumn, Parameter, ParameterType, Presence};
 use crate::catalogs::CatalogEntry;
 use crate::names::nearest;

@@ -2,10 +2,11 @@
 
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, TimeUnit};
+use arrow::datatypes::DataType;
 
 use super::Session;
 use super::tests::session;
+use crate::functions::type_name;
 use crate::planner::tests::render;
 
 /// Queries that differ, with the reason. One that passes must go.
@@ -95,38 +96,6 @@ const MISSING: &str = "DataFusion has no such function";
 const LATERAL: &str = "LATERAL VIEW is not planned yet";
 const PIVOT: &str = "PIVOT and UNPIVOT are not planned yet";
 const NAMED_VALUES: &str = "VALUES in parentheses take no name within them yet";
-
-/// Spark's name of a type.
-fn type_name(data_type: &DataType) -> String {
-    match data_type {
-        DataType::Null => "void".to_string(),
-        DataType::Boolean => "boolean".to_string(),
-        DataType::Int8 => "tinyint".to_string(),
-        DataType::Int16 => "smallint".to_string(),
-        DataType::Int32 => "int".to_string(),
-        DataType::Int64 => "bigint".to_string(),
-        DataType::Float32 => "float".to_string(),
-        DataType::Float64 => "double".to_string(),
-        DataType::Decimal128(p, s) => format!("decimal({p},{s})"),
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => "string".to_string(),
-        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => "binary".to_string(),
-        DataType::Date32 => "date".to_string(),
-        DataType::Timestamp(TimeUnit::Microsecond, Some(_)) => "timestamp".to_string(),
-        DataType::Timestamp(TimeUnit::Microsecond, None) => "timestamp_ntz".to_string(),
-        DataType::List(element) => format!("array<{}>", type_name(element.data_type())),
-        DataType::Struct(fields) => {
-            let fields = fields
-                .iter()
-                .map(|f| format!("{}:{}", f.name(), type_name(f.data_type())));
-            format!("struct<{}>", fields.collect::<Vec<_>>().join(","))
-        }
-        DataType::Map(entries, _) => match entries.data_type() {
-            DataType::Struct(kv) => format!("map<{},{}>", type_name(kv[0].data_type()), type_name(kv[1].data_type())),
-            other => other.to_string(),
-        },
-        other => other.to_string(),
-    }
-}
 
 /// Instants in UTC, whatever the session's zone.
 fn in_utc(batch: &RecordBatch) -> RecordBatch {

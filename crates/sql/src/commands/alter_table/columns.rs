@@ -11,7 +11,7 @@ use crate::ast::alter::{AddedColumn, ColumnChange, Position};
 use crate::ast::{ColumnDef, DataType, IfExists, Name};
 use crate::commands::column_defaults::default_value;
 use crate::commands::query::plan_context;
-use crate::names::nearest;
+use crate::near_names::did_you_mean;
 use crate::session::Session;
 
 /// ADD COLUMN.
@@ -116,8 +116,7 @@ fn known(schema: &Schema, column: &str, case: CaseSensitivity) -> Result<i32> {
         return Ok(field.id);
     }
     let names: Vec<&str> = schema.field_ids().filter_map(|id| schema.full_name(id)).collect();
-    let near = nearest(column, names);
-    let hint = near.map(|n| format!("; did you mean {n}?")).unwrap_or_default();
+    let hint = did_you_mean(column, names);
     Err(Error::invalid(format!("column '{column}' does not exist{hint}")))
 }
 

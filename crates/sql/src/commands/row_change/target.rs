@@ -23,7 +23,7 @@ use crate::error::from_engine;
 use crate::loaded_tables::LoadedTables;
 use crate::names::{FoundTable, find_table};
 use crate::planner::PlanContext;
-use crate::planner::builders::{alias, quoted, select_star_from, table_named};
+use crate::planner::builders::{alias, plain_query, quoted, select_star_from, table_named};
 use crate::relations::full_name;
 use crate::session::Session;
 
@@ -158,15 +158,7 @@ impl Target {
 pub(super) fn query(with: Option<With>, body: SetExpr) -> Query {
     Query {
         with,
-        body: Box::new(body),
-        order_by: None,
-        limit_clause: None,
-        fetch: None,
-        locks: Vec::new(),
-        for_clause: None,
-        settings: None,
-        format_clause: None,
-        pipe_operators: Vec::new(),
+        ..plain_query(body)
     }
 }
 

@@ -3,8 +3,8 @@
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, GroupByExpr,
-    Ident, ObjectName, Select, SelectFlavor, SelectItem, TableAlias, TableFactor, TableWithJoins, Value,
-    WildcardAdditionalOptions,
+    Ident, ObjectName, Query, Select, SelectFlavor, SelectItem, SetExpr, TableAlias, TableFactor, TableWithJoins,
+    Value, WildcardAdditionalOptions,
 };
 
 /// An identifier that is taken as it is.
@@ -137,5 +137,21 @@ pub(crate) fn select_star_from(from: Vec<TableWithJoins>) -> Select {
         window_before_qualify: false,
         value_table_mode: None,
         flavor: SelectFlavor::Standard,
+    }
+}
+
+/// A query that is nothing but this.
+pub(crate) fn plain_query(body: SetExpr) -> Query {
+    Query {
+        with: None,
+        body: Box::new(body),
+        order_by: None,
+        limit_clause: None,
+        fetch: None,
+        locks: Vec::new(),
+        for_clause: None,
+        settings: None,
+        format_clause: None,
+        pipe_operators: Vec::new(),
     }
 }

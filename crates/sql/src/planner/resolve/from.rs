@@ -7,7 +7,7 @@ use sqlparser::ast::{
 use tarn_engine::scan::MetadataColumn;
 use tarn_format::{Error, Result};
 
-use super::builders::{alias, all, binary, call, column, quoted, select_star_from};
+use super::builders::{alias, all, binary, call, column, plain_query, quoted, select_star_from};
 use super::expr::Aliases;
 use super::scope::{Exposure, Merged, OutputColumn, Relation, Relations, Scope};
 use super::{Place, Resolver, renamed};
@@ -359,20 +359,4 @@ fn empty_join() -> TableWithJoins {
 /// A query that gives nothing, to stand where another was taken away.
 pub(super) fn empty_query() -> Query {
     plain_query(SetExpr::Select(Box::new(select_star_from(Vec::new()))))
-}
-
-/// A query that is nothing but this.
-pub(super) fn plain_query(body: SetExpr) -> Query {
-    Query {
-        with: None,
-        body: Box::new(body),
-        order_by: None,
-        limit_clause: None,
-        fetch: None,
-        locks: Vec::new(),
-        for_clause: None,
-        settings: None,
-        format_clause: None,
-        pipe_operators: Vec::new(),
-    }
 }

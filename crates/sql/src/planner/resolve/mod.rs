@@ -293,7 +293,7 @@ impl<'a> Resolver<'a> {
         }]);
         let column = |c: &OutputColumn| SelectItem::UnnamedExpr(builders::column(&name, &c.internal));
         select.projection = output.iter().map(column).collect();
-        from::plain_query(SetExpr::Select(Box::new(select)))
+        builders::plain_query(SetExpr::Select(Box::new(select)))
     }
 
     /// Rewrites an expression over relations, at a place in the query.

@@ -137,7 +137,9 @@ fn scalar(derived: TableFactor, item: Expr, condition: Option<Expr>) -> Expr {
     let mut select = select_star_from(vec![from]);
     select.projection = vec![SelectItem::UnnamedExpr(item)];
     select.selection = condition;
-    Expr::Subquery(Box::new(super::from::plain_query(SetExpr::Select(Box::new(select)))))
+    Expr::Subquery(Box::new(super::builders::plain_query(SetExpr::Select(Box::new(
+        select,
+    )))))
 }
 
 fn zero() -> Expr {
