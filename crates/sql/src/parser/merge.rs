@@ -43,13 +43,13 @@ pub(super) fn merge(c: &mut Cursor<'_>, with: Option<With>) -> Result<Statement>
 fn clause(c: &mut Cursor<'_>) -> Result<MergeClause> {
     if c.eat(&["MATCHED"]) {
         let condition = condition(c)?;
-        let action = matched_action(c, Star::Allowed)?;
+        let action = matched_action(c)?;
         return Ok(MergeClause::Matched { condition, action });
     }
     c.expect(&["NOT", "MATCHED"])?;
     if c.eat(&["BY", "SOURCE"]) {
         let condition = condition(c)?;
-        let action = matched_action(c, Star::Refused)?;
+        let action = matched_action(c)?;
         return Ok(MergeClause::NotMatchedBySource { condition, action });
     }
     c.eat(&["BY", "TARGET"]);
@@ -74,14 +74,7 @@ fn condition(c: &mut Cursor<'_>) -> Result<Option<Expr>> {
     Ok(condition)
 }
 
-/// Whether `UPDATE SET *` is possible: it takes a source row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Star {
-    Allowed,
-    Refused,
-}
-
-fn matched_action(c: &mut Cursor<'_>, star: Star) -> Result<MatchedAction> {
+fn matched_action(c: &mut Cursor<'_>) -> Result<MatchedAction> {
     if c.eat(&["DELETE"]) {
         return Ok(MatchedAction::Delete);
     }
@@ -94,11 +87,6 @@ fn matched_action(c: &mut Cursor<'_>, star: Star) -> Result<MatchedAction> {
         return Err(c.unexpected("UPDATE SET or DELETE"));
     }
     if c.eat_token(&Token::Mul) {
-        if star == Star::Refused {
-            return Err(Error::invalid(
-                "UPDATE SET * takes a source row, which WHEN NOT MATCHED BY SOURCE has not: name the columns",
-            ));
-        }
         return Ok(MatchedAction::Update(Assignments::Star));
     }
     let assignments = c.comma_separated(assignment)?;
