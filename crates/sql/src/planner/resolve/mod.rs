@@ -13,6 +13,7 @@ mod select;
 mod spellings;
 mod subqueries;
 pub(crate) mod suggest;
+mod tuple_in;
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;

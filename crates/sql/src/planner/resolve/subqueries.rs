@@ -79,7 +79,7 @@ impl Resolver<'_> {
     }
 
     /// Whether a SELECT gives a row for every row that its WHERE leaves.
-    fn gives_rows_of_from(&self, select: &Select) -> bool {
+    pub(super) fn gives_rows_of_from(&self, select: &Select) -> bool {
         let grouped = match &select.group_by {
             GroupByExpr::Expressions(keys, _) => !keys.is_empty(),
             GroupByExpr::All(_) => true,
@@ -98,7 +98,7 @@ impl Resolver<'_> {
         !aggregates
     }
 
-    fn derived(&mut self, query: Query) -> TableFactor {
+    pub(super) fn derived(&mut self, query: Query) -> TableFactor {
         let name = self.unique("subquery");
         TableFactor::Derived {
             lateral: false,
@@ -109,7 +109,7 @@ impl Resolver<'_> {
     }
 }
 
-fn derived_name(factor: &TableFactor) -> &str {
+pub(super) fn derived_name(factor: &TableFactor) -> &str {
     match factor {
         TableFactor::Derived { alias: Some(alias), .. } => &alias.name.value,
         _ => "",
@@ -117,7 +117,7 @@ fn derived_name(factor: &TableFactor) -> &str {
 }
 
 /// The SELECT of a query that is nothing but one.
-fn plain_select(query: &mut Query) -> Option<&mut Select> {
+pub(super) fn plain_select(query: &mut Query) -> Option<&mut Select> {
     if query.with.is_some() || query.limit_clause.is_some() || query.fetch.is_some() {
         return None;
     }
@@ -146,7 +146,7 @@ fn zero() -> Expr {
     Expr::Value(Value::Number("0".to_string(), false).into())
 }
 
-fn some_rows() -> Expr {
+pub(super) fn some_rows() -> Expr {
     binary(count_star(), BinaryOperator::Gt, zero())
 }
 

@@ -20,6 +20,7 @@ use self::predicates::{between, tuple_in_list, with_backslash_escape};
 use super::builders::{call, custom, quoted};
 use super::scope::Scope;
 use super::subqueries::{negated as negate_if, only_column};
+use super::tuple_in::{TupleIn, UnknownIs};
 use super::{Cte, Place, Resolver};
 use crate::planner::expressions::{CAST, IN_LIST, NEGATE, TRY_CAST, UNIFY};
 
@@ -91,6 +92,8 @@ impl Resolver<'_> {
             nested: 0,
             aggregates: 0,
             lambdas: Vec::new(),
+            unknown: Vec::new(),
+            subquery_columns: Vec::new(),
         };
         match expr.visit(&mut visitor) {
             ControlFlow::Continue(()) => Ok(()),
@@ -110,6 +113,10 @@ struct ExprVisitor<'v, 'a> {
     /// How many aggregate functions are open: their arguments are columns of FROM before names of the select list.
     aggregates: usize,
     lambdas: Vec<Vec<String>>,
+    /// What NULL means for the operands of each expression that is open.
+    unknown: Vec<UnknownIs>,
+    /// The columns of the subquery that was closed last.
+    subquery_columns: Vec<String>,
 }
 
 fn flow(result: Result<()>) -> ControlFlow<Error> {
@@ -132,7 +139,9 @@ impl VisitorMut for ExprVisitor<'_, '_> {
             ctes: self.ctes,
             depth: self.query_depth,
         };
-        flow(self.resolver.nested_query(query, place).map(|_| ()))
+        flow(self.resolver.nested_query(query, place).map(|output| {
+            self.subquery_columns = output.into_iter().map(|column| column.internal).collect();
+        }))
     }
 
     fn post_visit_query(&mut self, _query: &mut Query) -> ControlFlow<Error> {
@@ -144,6 +153,8 @@ impl VisitorMut for ExprVisitor<'_, '_> {
         if self.nested > 0 {
             return ControlFlow::Continue(());
         }
+        let unknown = self.unknown_is().within(expr);
+        self.unknown.push(unknown);
         match expr {
             Expr::CompoundFieldAccess { root, access_chain } => flow(join_leading_names(root, access_chain)),
             Expr::Lambda(lambda) => {
@@ -168,11 +179,35 @@ impl VisitorMut for ExprVisitor<'_, '_> {
         if self.nested > 0 {
             return ControlFlow::Continue(());
         }
+        self.unknown.pop();
         flow(self.rewrite(expr))
     }
 }
 
 impl ExprVisitor<'_, '_> {
+    /// What NULL means at the place of the expression that comes next or was closed last.
+    fn unknown_is(&self) -> UnknownIs {
+        let outermost = match self.aliases.wanted {
+            Wanted::Filter => UnknownIs::False,
+            Wanted::Value => UnknownIs::Unknown,
+        };
+        self.unknown.last().copied().unwrap_or(outermost)
+    }
+
+    /// `(a, b) IN (query)`
+    fn tuple_in(&mut self, values: Vec<Expr>, query: Query, is_negated: bool) -> Result<Expr> {
+        let tuple = TupleIn {
+            values,
+            query,
+            columns: self.subquery_columns.clone(),
+            is_negated,
+        };
+        match self.aliases.wanted {
+            Wanted::Filter => self.resolver.tuple_in_filter(tuple, self.unknown_is()),
+            Wanted::Value => self.resolver.tuple_in_value(tuple, self.unknown_is()),
+        }
+    }
+
     fn is_aggregate(&self, function: &Function) -> bool {
         let name = function.name.to_string().to_ascii_lowercase();
         let state = &self.resolver.ctx.state;
@@ -209,6 +244,17 @@ impl ExprVisitor<'_, '_> {
             Expr::Exists { subquery, negated } if self.aliases.wanted == Wanted::Value => {
                 let query = std::mem::replace(subquery.as_mut(), super::from::empty_query());
                 negate_if(*negated, self.resolver.exists_value(query))
+            }
+            Expr::InSubquery {
+                expr: value,
+                subquery,
+                negated,
+            } if matches!(value.as_ref(), Expr::Tuple(_)) => {
+                let Expr::Tuple(values) = take(value) else {
+                    return Ok(());
+                };
+                let query = std::mem::replace(subquery.as_mut(), super::from::empty_query());
+                self.tuple_in(values, query, *negated)?
             }
             Expr::InSubquery {
                 expr: value,
