@@ -6,7 +6,7 @@ use datafusion::dataframe::DataFrame;
 use tarn_format::{Error, Result, ResultExt};
 
 use crate::ast::{InsertTarget, PropertyList};
-use crate::commands::{WritePlan, arrange, plan_context_with, write_branch, write_options, write_target};
+use crate::commands::{WriteKind, WritePlan, arrange, plan_context_with, write_branch, write_options, write_target};
 use crate::loaded_tables::LoadedTables;
 use crate::names::find_table;
 use crate::output::{Output, WriteReport};
@@ -52,7 +52,7 @@ impl Writer {
     /// those of running the DataFrame and of the commit. The table is as it was then, unless the error's kind is
     /// `CommitStateUnknown`.
     pub async fn append(self, table: &str) -> Result<WriteReport> {
-        let options = write_options(&self.options)?;
+        let options = write_options(&self.options, WriteKind::Adds)?;
         let session = &self.session;
         let tables = LoadedTables::default();
         let name = parse_name(table, &session.dialect())?;

@@ -24,6 +24,17 @@ pub enum IsolationLevel {
     Snapshot,
 }
 
+impl IsolationLevel {
+    /// The level of a name, in any case.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name.trim().to_ascii_lowercase().as_str() {
+            "serializable" => Some(IsolationLevel::Serializable),
+            "snapshot" => Some(IsolationLevel::Snapshot),
+            _ => None,
+        }
+    }
+}
+
 /// How position deletes are spread over files (`write.delete.granularity`). Deletion vectors are always per data file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeleteGranularity {

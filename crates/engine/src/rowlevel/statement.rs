@@ -9,6 +9,7 @@ use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use tarn_format::commit::Change;
 use tarn_format::commit::overwrite::OverwriteFiles;
+use tarn_format::expr::Predicate;
 use tarn_format::manifest::data_file::DataFile;
 use tarn_format::scan::{FileScanTask, ScanPlan, ScanSetup, TableScan};
 use tarn_format::{Error, ResultExt};
@@ -99,7 +100,8 @@ impl Statement<'_> {
         write.write(&plan, &layout, self.context).await
     }
 
-    /// The files of the scanned state whose rows change, with their deletes.
+    /// The files of the scanned state whose rows change, with all their deletes. They are looked for where the statement
+    /// may have read them.
     ///
     /// # Errors
     /// Those of reading manifests; `Corrupt` when a file is not there.
@@ -107,14 +109,14 @@ impl Statement<'_> {
         let read = &self.target.read;
         let (table, caches) = (read.table(), read.caches());
         let metadata = Arc::clone(&table.metadata);
-        let setup = ScanSetup::new(metadata, table.io.clone(), caches.manifests.clone());
-        let setup = setup.delete_indexes(caches.delete_indexes.clone());
-        let mut plan = TableScan::new(setup).snapshot(read.selector().clone()).plan().await?;
-        if changed.is_empty() {
-            plan.tasks.clear();
-            return Ok(plan);
-        }
-        plan.tasks.retain(|task| changed.contains_key(task.path()));
+        let setup = ScanSetup::new(metadata, table.io.clone(), caches.manifests.clone())
+            .delete_indexes(caches.delete_indexes.clone())
+            .filter(match changed.is_empty() {
+                true => Predicate::AlwaysFalse,
+                false => self.target.conflict_filter.clone(),
+            });
+        let scan = TableScan::new(setup).snapshot(read.selector().clone());
+        let plan = scan.only_files(changed.keys().cloned()).plan().await?;
         let found: HashSet<&str> = plan.tasks.iter().map(FileScanTask::path).collect();
         if let Some(missing) = changed.keys().find(|path| !found.contains(path.as_ref())) {
             return Err(

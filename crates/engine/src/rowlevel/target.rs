@@ -46,7 +46,7 @@ pub enum RowStatement {
 
 impl RowStatement {
     /// Its name in `write.*` properties.
-    pub(super) fn property_word(self) -> &'static str {
+    pub(crate) fn property_word(self) -> &'static str {
         match self {
             RowStatement::Delete => "delete",
             RowStatement::Update => "update",

@@ -29,6 +29,7 @@ use super::layout::Layout;
 use super::report::{AppendReport, ReportSlot};
 use super::statement_write::StatementWrite;
 use crate::external;
+use crate::rowlevel::IsolationLevel;
 
 /// Appends its input's rows to a table. Its output is one row with their number.
 #[derive(Debug, Clone)]
@@ -182,18 +183,35 @@ impl AppendExec {
 /// The change that adds the files; `None` where there is nothing to change.
 fn change(target: &WriteTarget, files: Vec<DataFile>) -> Option<Change> {
     let mut files = files.into_iter().map(Arc::new);
+    let checks = target.options.overwrite;
     match &target.existing {
         ExistingRows::Kept => Some(merge_append(files)),
         ExistingRows::ReplacedWhere(filter) => {
-            let overwrite = OverwriteFiles::new().rows(filter.clone());
-            Some(files.fold(overwrite, OverwriteFiles::add_file).build())
+            let overwrite = OverwriteFiles::new()
+                .rows(filter.clone())
+                .from_snapshot(checks.from_snapshot);
+            let overwrite = files.fold(overwrite, OverwriteFiles::add_file);
+            let overwrite = match checks.isolation {
+                None => overwrite,
+                Some(IsolationLevel::Snapshot) => overwrite.validate_no_conflicting_deletes(),
+                Some(IsolationLevel::Serializable) => overwrite
+                    .validate_no_conflicting_deletes()
+                    .validate_no_conflicting_data(),
+            };
+            Some(overwrite.build())
         }
         // Java skips the commit as well: no partition is named.
         ExistingRows::ReplacedByPartition if files.len() == 0 => None,
         ExistingRows::ReplacedByPartition => {
-            let replace = files
-                .by_ref()
-                .fold(ReplacePartitions::new(), ReplacePartitions::add_file);
+            let replace = ReplacePartitions::new().from_snapshot(checks.from_snapshot);
+            let replace = files.by_ref().fold(replace, ReplacePartitions::add_file);
+            let replace = match checks.isolation {
+                None => replace,
+                Some(IsolationLevel::Snapshot) => replace.validate_no_conflicting_deletes(),
+                Some(IsolationLevel::Serializable) => {
+                    replace.validate_no_conflicting_deletes().validate_no_conflicting_data()
+                }
+            };
             Some(replace.build(&target.table.metadata))
         }
     }

@@ -29,7 +29,7 @@ pub(crate) mod tests;
 
 pub use append::{ExistingRows, MissingBranch, Replaced, WriteTarget, append};
 pub use metrics_mode::{MetricsConfig, MetricsMode};
-pub use options::{OptionSources, WriteOptions};
+pub use options::{OptionSources, OverwriteChecks, WriteOptions};
 pub use parquet_options::ParquetOptions;
 pub use report::{AppendReport, append_report};
 pub use transform_array::transform_array;

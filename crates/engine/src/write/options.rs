@@ -10,6 +10,7 @@ use tarn_format::{Error, Result};
 
 use super::metrics_mode::MetricsConfig;
 use super::parquet_options::ParquetOptions;
+use crate::rowlevel::{IsolationLevel, RowStatement};
 
 const TARGET_FILE_SIZE_BYTES: Setting = Setting {
     statement: "target-file-size-bytes",
@@ -26,6 +27,15 @@ const DISTRIBUTION_MODE: Setting = Setting {
     session: "spark.sql.iceberg.distribution-mode",
     table: "write.distribution-mode",
 };
+/// [`DISTRIBUTION_MODE`] of statements that change rows (Java: `SparkWriteConf.deleteDistributionMode`, …).
+const ROW_DISTRIBUTION_MODES: [(&str, &str); 3] = [
+    ("delete", "write.delete.distribution-mode"),
+    ("update", "write.update.distribution-mode"),
+    ("merge", "write.merge.distribution-mode"),
+];
+/// What an overwrite has in the way of others' commits; only statements say.
+const ISOLATION_LEVEL: &str = "isolation-level";
+const VALIDATE_FROM_SNAPSHOT_ID: &str = "validate-from-snapshot-id";
 const FANOUT: Setting = Setting {
     statement: "fanout-enabled",
     session: "",
@@ -126,6 +136,15 @@ pub enum OpenFiles {
     Fanout,
 }
 
+/// What an overwrite does not put up with (Java: `SparkWriteConf.isolationLevel`, `validateFromSnapshotId`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OverwriteChecks {
+    /// What others must not have done to the rows that go; `None` overwrites whatever there is.
+    pub isolation: Option<IsolationLevel>,
+    /// The snapshot after which it counts; `None` counts all history.
+    pub from_snapshot: Option<i64>,
+}
+
 /// How a table is written.
 #[derive(Debug, Clone)]
 pub struct WriteOptions {
@@ -141,6 +160,8 @@ pub struct WriteOptions {
     pub metrics: MetricsConfig,
     /// Added to the snapshot's summary.
     pub snapshot_properties: Properties,
+    /// What an overwrite does not put up with.
+    pub overwrite: OverwriteChecks,
 }
 
 impl WriteOptions {
@@ -159,12 +180,49 @@ impl WriteOptions {
         let schema = metadata.current_schema();
         Ok(WriteOptions {
             target_file_size_bytes: settings.positive(TARGET_FILE_SIZE_BYTES, DEFAULT_TARGET_FILE_SIZE_BYTES)?,
-            distribution: distribution(&settings)?,
+            distribution: distribution(&settings, DISTRIBUTION_MODE)?,
             open_files: open_files(&settings)?,
             parquet: ParquetOptions::new(&settings, schema)?,
             metrics: MetricsConfig::new(&metadata.properties, schema, metadata.default_sort_order())?,
             snapshot_properties: snapshot_properties(sources),
+            overwrite: overwrite_checks(sources.statement)?,
         })
+    }
+
+    /// Takes the distribution from `write.{delete,update,merge}.distribution-mode` instead of `write.distribution-mode`.
+    /// Where neither that nor the session says, a deletion or update brings partitions together, and a MERGE does what
+    /// other writes do.
+    ///
+    /// # Errors
+    /// `InvalidInput` naming the property whose value is unknown.
+    pub fn for_row_changes(
+        mut self,
+        metadata: &TableMetadata,
+        sources: OptionSources<'_>,
+        statement: RowStatement,
+    ) -> Result<Self> {
+        let word = statement.property_word();
+        let Some((_, table)) = ROW_DISTRIBUTION_MODES.iter().find(|(of, _)| *of == word) else {
+            return Ok(self);
+        };
+        let settings = Settings {
+            sources,
+            table: &metadata.properties,
+        };
+        let own = distribution(
+            &settings,
+            Setting {
+                table,
+                ..DISTRIBUTION_MODE
+            },
+        )?;
+        self.distribution = match (own, statement) {
+            (Some(own), _) => Some(own),
+            (None, RowStatement::Delete | RowStatement::Update) => Some(DistributionMode::Hash),
+            (None, _) if metadata.default_spec().is_unpartitioned() => self.distribution,
+            (None, _) => Some(DistributionMode::Hash),
+        };
+        Ok(self)
     }
 
     /// The options that the table's properties give.
@@ -207,8 +265,8 @@ fn check_encryption(metadata: &TableMetadata) -> Result<()> {
     )))
 }
 
-fn distribution(settings: &Settings<'_>) -> Result<Option<DistributionMode>> {
-    let Some((name, text)) = settings.get(DISTRIBUTION_MODE) else {
+fn distribution(settings: &Settings<'_>, setting: Setting) -> Result<Option<DistributionMode>> {
+    let Some((name, text)) = settings.get(setting) else {
         return Ok(None);
     };
     match text.trim().to_ascii_lowercase().as_str() {
@@ -217,6 +275,21 @@ fn distribution(settings: &Settings<'_>) -> Result<Option<DistributionMode>> {
         "range" => Ok(Some(DistributionMode::Range)),
         _ => Err(invalid(name, text, "none, hash or range")),
     }
+}
+
+fn overwrite_checks(statement: &Properties) -> Result<OverwriteChecks> {
+    let isolation = statement.get(ISOLATION_LEVEL).map(|text| {
+        let level = IsolationLevel::from_name(text);
+        level.ok_or_else(|| invalid(ISOLATION_LEVEL, text, "serializable or snapshot"))
+    });
+    let from_snapshot = statement.get(VALIDATE_FROM_SNAPSHOT_ID).map(|text| {
+        let id = text.trim().parse::<i64>();
+        id.map_err(|_| invalid(VALIDATE_FROM_SNAPSHOT_ID, text, "the id of a snapshot"))
+    });
+    Ok(OverwriteChecks {
+        isolation: isolation.transpose()?,
+        from_snapshot: from_snapshot.transpose()?,
+    })
 }
 
 fn open_files(settings: &Settings<'_>) -> Result<OpenFiles> {

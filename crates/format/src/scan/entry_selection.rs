@@ -16,13 +16,15 @@ pub(super) enum EntrySelection {
     AddedBy(Arc<HashSet<i64>>),
     /// Files that these snapshots added or removed.
     ChangedBy(Arc<HashSet<i64>>),
+    /// Files of the snapshot at these locations, spelt as in the manifests.
+    At(Arc<HashSet<Arc<str>>>),
 }
 
 impl EntrySelection {
     /// Whether a manifest's counts allow for such entries.
     pub(super) fn may_select_from(&self, manifest: &ManifestFile) -> bool {
         match self {
-            EntrySelection::Live => manifest.may_have_live_files(),
+            EntrySelection::Live | EntrySelection::At(_) => manifest.may_have_live_files(),
             EntrySelection::AddedBy(_) => manifest.may_have_added_files(),
             EntrySelection::ChangedBy(_) => manifest.may_have_added_files() || manifest.may_have_deleted_files(),
         }
@@ -36,6 +38,9 @@ impl EntrySelection {
         };
         let is_selected = |row: usize| match (self, columns.status(row)) {
             (EntrySelection::Live, status) => status != ManifestStatus::Deleted,
+            (EntrySelection::At(paths), status) => {
+                status != ManifestStatus::Deleted && paths.contains(columns.path(row))
+            }
             (EntrySelection::AddedBy(ids), ManifestStatus::Added) => by(ids, row),
             (EntrySelection::ChangedBy(ids), ManifestStatus::Added | ManifestStatus::Deleted) => by(ids, row),
             _ => false,

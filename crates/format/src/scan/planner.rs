@@ -44,6 +44,8 @@ pub(super) struct Planner {
     pub(super) cache: ManifestCache,
     pub(super) delete_indexes: DeleteIndexCache,
     pub(super) filter: Arc<ScanFilter>,
+    /// Of which rows deletes are wanted: those of the filter, or all.
+    pub(super) deletes_of: Arc<ScanFilter>,
     /// Statistics that tasks keep, beside those the filter needs.
     pub(super) statistics: MetricsProjection,
     pub(super) selection: EntrySelection,
@@ -61,7 +63,7 @@ impl Planner {
         metrics: &mut ScanMetrics,
     ) -> Result<Arc<DeleteFileIndex>> {
         let total = manifests.len() as u64;
-        let manifests = self.matching_manifests(manifests, ManifestFile::may_have_live_files)?;
+        let manifests = self.matching_manifests(&self.deletes_of, manifests, ManifestFile::may_have_live_files)?;
         metrics.total_delete_manifests += total;
         metrics.scanned_delete_manifests += manifests.len() as u64;
         metrics.skipped_delete_manifests += total - manifests.len() as u64;
@@ -102,7 +104,7 @@ impl Planner {
         let mut skipped = 0;
         for (manifest, columns) in loaded {
             let live = (0..columns.len).filter(|row| columns.is_live(*row)).count();
-            let rows = self.filter.matching_deletes(manifest.partition_spec_id, &columns)?;
+            let rows = self.deletes_of.matching_deletes(manifest.partition_spec_id, &columns)?;
             skipped += (live - rows.len()) as u64;
             let entries = Arc::new(ManifestEntries::new(manifest, columns));
             for row in rows {
@@ -134,7 +136,7 @@ impl Planner {
     ) -> Result<Vec<FileScanTask>> {
         let total = manifests.len() as u64;
         let selection = self.selection.clone();
-        let manifests = self.matching_manifests(manifests, |m| selection.may_select_from(m))?;
+        let manifests = self.matching_manifests(&self.filter, manifests, |m| selection.may_select_from(m))?;
         metrics.total_data_manifests += total;
         metrics.scanned_data_manifests += manifests.len() as u64;
         metrics.skipped_data_manifests += total - manifests.len() as u64;
@@ -169,12 +171,13 @@ impl Planner {
 
     fn matching_manifests(
         &self,
+        filter: &ScanFilter,
         manifests: Vec<&ManifestFile>,
         has_entries: impl Fn(&ManifestFile) -> bool,
     ) -> Result<Vec<Arc<ManifestFile>>> {
         let mut matching = Vec::new();
         for manifest in manifests {
-            if has_entries(manifest) && self.filter.may_match_manifest(manifest)? {
+            if has_entries(manifest) && filter.may_match_manifest(manifest)? {
                 matching.push(Arc::new(manifest.clone()));
             }
         }
@@ -251,7 +254,7 @@ impl Planner {
                 true => Arc::clone(no_deletes),
                 false => {
                     let mut found = deletes.deletes_in(*scope, target)?;
-                    found.retain(|delete| self.filter.may_touch(delete));
+                    found.retain(|delete| self.deletes_of.may_touch(delete));
                     if found.is_empty() {
                         Arc::clone(no_deletes)
                     } else {

@@ -110,12 +110,22 @@ impl ScanSetup {
 
     pub(super) fn planner(&self, schema: &SchemaRef, selection: EntrySelection) -> Result<Arc<Planner>> {
         let filter = ScanFilter::new(&self.filter, &self.metadata, schema, self.case_sensitivity)?;
+        let filter = Arc::new(filter);
+        // Where files are named, the filter only says where they may be: all of their deletes are wanted.
+        let deletes_of = match &selection {
+            EntrySelection::At(locations) if !locations.is_empty() => {
+                let all = ScanFilter::new(&Predicate::AlwaysTrue, &self.metadata, schema, self.case_sensitivity)?;
+                Arc::new(all)
+            }
+            _ => Arc::clone(&filter),
+        };
         Ok(Arc::new(Planner {
             metadata: Arc::clone(&self.metadata),
             io: self.io.clone(),
             cache: self.cache.clone(),
             delete_indexes: self.delete_indexes.clone(),
-            filter: Arc::new(filter),
+            filter,
+            deletes_of,
             statistics: match &self.statistics {
                 Statistics::AsNeeded => MetricsProjection::None,
                 Statistics::Of(ids) => MetricsProjection::fields(ids.iter().copied()),
@@ -137,6 +147,7 @@ impl ScanSetup {
 pub struct TableScan {
     setup: ScanSetup,
     selector: SnapshotSelector,
+    selection: EntrySelection,
 }
 
 impl TableScan {
@@ -145,7 +156,16 @@ impl TableScan {
         TableScan {
             setup,
             selector: SnapshotSelector::Current,
+            selection: EntrySelection::Live,
         }
+    }
+
+    /// Plans these data files, at locations as the manifests spell them, with all of their deletes. The setup's filter
+    /// must hold of some row of each: it only spares looking for them where they cannot be.
+    #[must_use]
+    pub fn only_files(mut self, locations: impl IntoIterator<Item = Arc<str>>) -> Self {
+        self.selection = EntrySelection::At(Arc::new(locations.into_iter().collect()));
+        self
     }
 
     /// Reads this snapshot.
@@ -167,7 +187,7 @@ impl TableScan {
         let started = Instant::now();
         let setup = &self.setup;
         let selected = self.selector.select(&setup.metadata)?;
-        let planner = setup.planner(&selected.schema, EntrySelection::Live)?;
+        let planner = setup.planner(&selected.schema, self.selection.clone())?;
         let mut plan = ScanPlan {
             snapshot: selected.snapshot,
             schema: selected.schema,

@@ -14,7 +14,7 @@ use tarn_format::{Error, Result, ResultExt};
 use super::column_defaults::fill_defaults;
 use super::insert_columns::{arrange, constants};
 use super::query::plan_context_with;
-use super::write_options::write_options;
+use super::write_options::{WriteKind, replaced_where, write_options};
 use super::write_plan::{WritePlan, write_target};
 use crate::ast::{Insert, InsertMode};
 use crate::config::PartitionOverwrite;
@@ -49,7 +49,11 @@ pub(crate) async fn plan(session: &Session, insert: &Insert) -> Result<WritePlan
     fill_defaults(&mut query, &insert.target, &constants, schema, case).context("table", table.as_str())?;
     let source = plan_query(&context, query).await?;
     let rows = arrange(source, &insert.target, &constants, schema, case).context("table", table.as_str())?;
-    let options = write_options(&insert.options)?;
+    let kind = match insert.mode {
+        InsertMode::Into => WriteKind::Adds,
+        InsertMode::Overwrite => WriteKind::Overwrites,
+    };
+    let options = write_options(&insert.options, kind)?;
     let target = write_target(session, &found.entry, found.table, &options);
     let mut target = target.context("table", table.as_str())?;
     target.branch = branch;
@@ -58,7 +62,7 @@ pub(crate) async fn plan(session: &Session, insert: &Insert) -> Result<WritePlan
         (InsertMode::Overwrite, PartitionOverwrite::Dynamic) => ExistingRows::ReplacedByPartition,
         (InsertMode::Overwrite, PartitionOverwrite::Static) => {
             let replaced = replaced_rows(&context, &constants, &metadata).context("table", table.as_str())?;
-            ExistingRows::ReplacedWhere(replaced)
+            replaced_where(replaced, &options)?
         }
     };
     WritePlan::new(session, context, rows, target, table).await

@@ -27,7 +27,7 @@ pub(crate) use self::insert::write_branch;
 pub(crate) use self::insert_columns::arrange;
 pub(crate) use self::query::{plan_context, plan_context_with};
 pub(crate) use self::show::plain_table;
-pub(crate) use self::write_options::write_options;
+pub(crate) use self::write_options::{WriteKind, write_options};
 pub(crate) use self::write_plan::{WritePlan, write_target};
 use crate::ast::Statement;
 use crate::output::Output;

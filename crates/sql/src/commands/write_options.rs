@@ -1,6 +1,8 @@
 //! Options of one write, of the library's writer or in a hint: `INSERT INTO t /*+ OPTIONS('distribution-mode'='none') */
 //! …`. Names are those of Spark's `DataFrameWriterV2` (Java: `SparkWriteOptions`).
 
+use tarn_engine::write::ExistingRows;
+use tarn_format::expr::Predicate;
 use tarn_format::spec::snapshot::Properties;
 use tarn_format::{Error, Result};
 
@@ -28,16 +30,27 @@ const FIXED: [(&str, &str); 3] = [
 ];
 
 /// Options of overwrites.
-const OF_OVERWRITES: [&str; 3] = ["isolation-level", "validate-from-snapshot-id", "overwrite-mode"];
+const OF_OVERWRITES: [&str; 3] = ["isolation-level", "validate-from-snapshot-id", OVERWRITE_MODE];
+const OVERWRITE_MODE: &str = "overwrite-mode";
 
 /// Followed by a name, an entry of the new snapshot's summary.
 const SNAPSHOT_PROPERTY: &str = "snapshot-property.";
 
-/// The options of a write that adds rows, checked by name; their values are checked where they are used.
+/// What a write does with the rows that are there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WriteKind {
+    /// It adds to them.
+    Adds,
+    /// It takes their place.
+    Overwrites,
+}
+
+/// The options of a write, checked by name; their values are checked where they are used.
 ///
 /// # Errors
-/// `InvalidInput` for unknown options and those of overwrites, `Unsupported` for values that are not obeyed.
-pub(crate) fn write_options(given: &PropertyList) -> Result<Properties> {
+/// `InvalidInput` for unknown options and those of overwrites where rows are added, `Unsupported` for values that are not
+/// obeyed.
+pub(crate) fn write_options(given: &PropertyList, kind: WriteKind) -> Result<Properties> {
     let mut options = Properties::new();
     for (key, value) in given {
         let name = match key.get(..SNAPSHOT_PROPERTY.len()) {
@@ -46,13 +59,29 @@ pub(crate) fn write_options(given: &PropertyList) -> Result<Properties> {
             }
             _ => key.to_ascii_lowercase(),
         };
-        check(&name, value)?;
+        check(&name, value, kind)?;
         options.insert(name, value.clone());
     }
     Ok(options)
 }
 
-fn check(name: &str, value: &str) -> Result<()> {
+/// What an overwrite of rows that match replaces. One of all rows replaces partitions instead where `overwrite-mode` is
+/// `dynamic` (Java: `SparkWriteBuilder.overwrite`).
+///
+/// # Errors
+/// `InvalidInput` for another mode than `static` and `dynamic`.
+pub(crate) fn replaced_where(filter: Predicate, options: &Properties) -> Result<ExistingRows> {
+    let mode = options.get(OVERWRITE_MODE).map(|mode| mode.trim().to_ascii_lowercase());
+    match mode.as_deref() {
+        Some("dynamic") if filter == Predicate::AlwaysTrue => Ok(ExistingRows::ReplacedByPartition),
+        None | Some("static" | "dynamic") => Ok(ExistingRows::ReplacedWhere(filter)),
+        Some(other) => Err(Error::invalid(format!(
+            "{OVERWRITE_MODE} is '{other}', but must be static or dynamic"
+        ))),
+    }
+}
+
+fn check(name: &str, value: &str, kind: WriteKind) -> Result<()> {
     if USED.contains(&name) || WITHOUT_EFFECT.contains(&name) || name.starts_with(SNAPSHOT_PROPERTY) {
         return Ok(());
     }
@@ -65,6 +94,9 @@ fn check(name: &str, value: &str) -> Result<()> {
         )));
     }
     if OF_OVERWRITES.contains(&name) {
+        if kind == WriteKind::Overwrites {
+            return Ok(());
+        }
         return Err(Error::invalid(format!(
             "{name} is an option of overwrites: this adds rows"
         )));
@@ -80,7 +112,8 @@ mod tests {
 
     #[test]
     fn options_are_known_by_name() {
-        let checked = |key: &str, value: &str| write_options(&vec![(key.to_string(), value.to_string())]);
+        let checked =
+            |key: &str, value: &str| write_options(&vec![(key.to_string(), value.to_string())], WriteKind::Adds);
         let options = checked("Snapshot-Property.Team", "x").unwrap();
         assert_eq!(options.get("snapshot-property.Team").map(String::as_str), Some("x"));
         assert!(

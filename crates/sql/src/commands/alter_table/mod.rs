@@ -38,9 +38,12 @@ pub(crate) async fn alter_table(session: &Session, name: &Name, change: &AlterTa
     let found = plain_table(session, name).await?;
     let full_name = full_name(&found).to_string();
     let transaction = transaction(session, &found.table, change).context("table", full_name.as_str())?;
-    let outcome = transaction
-        .commit(found.entry.catalog.as_ref(), &CommitOptions::default())
-        .await;
+    // How often it is tried again is the table's business (`commit.retry.*`).
+    let options = CommitOptions {
+        cache: found.entry.caches.manifests.clone(),
+        ..CommitOptions::default()
+    };
+    let outcome = transaction.commit(found.entry.catalog.as_ref(), &options).await;
     outcome.context("table", full_name.as_str())?;
     let warnings = match change {
         AlterTable::SetProperties(properties) => warnings(properties.iter().map(|(key, _)| key.as_str())),

@@ -8,6 +8,7 @@ use tarn_format::expr::Predicate;
 use tarn_format::spec::schema::Schema;
 use tarn_format::{Error, Result};
 
+use super::target::FILE;
 use crate::error::from_engine;
 
 /// The condition of a planned `SELECT … FROM table WHERE condition`.
@@ -52,6 +53,30 @@ impl Condition {
                 }
                 LogicalPlan::EmptyRelation(empty) if !empty.produce_one_row => return Condition::Never,
                 _ => return Condition::Other,
+            }
+        }
+    }
+
+    /// What is true of every row of the target that a planned MERGE looks at, whatever the source's rows are. The target is
+    /// what all joins of the plan begin with.
+    ///
+    /// # Errors
+    /// Those of the optimizer, such as types that do not fit.
+    pub(super) fn of_merged(rows: &LogicalPlan, state: &SessionState) -> Result<Self> {
+        let optimized = state.optimize(rows).map_err(from_engine)?;
+        let mut side = &optimized;
+        loop {
+            side = match side {
+                LogicalPlan::Projection(projection) => &projection.input,
+                LogicalPlan::SubqueryAlias(alias) => &alias.input,
+                LogicalPlan::Filter(filter) => &filter.input,
+                LogicalPlan::Join(join) => &join.left,
+                // What a table cannot look at it is not asked for: nothing of use is left above.
+                LogicalPlan::TableScan(scan) if scan.projected_schema.has_column_with_unqualified_name(FILE) => {
+                    return Ok(Condition::All(scan.filters.clone()));
+                }
+                LogicalPlan::EmptyRelation(empty) if !empty.produce_one_row => return Ok(Condition::Never),
+                _ => return Ok(Condition::Other),
             }
         }
     }

@@ -8,12 +8,12 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast, lit, when};
 use tarn_engine::arrow::schema::schema_to_arrow;
 use tarn_engine::rowlevel::{RowAction, RowStatement};
-use tarn_format::expr::Predicate;
 use tarn_format::{Error, Result, ResultExt};
 
 use super::assignments::stored;
-use super::condition::random;
-use super::merge_query::{CONDITION, ClauseValue, DROPPED, MergeQuery, merge_query};
+use super::condition::{Condition, random};
+use super::merge_query::{CLAUSE, CONDITION, ClauseValue, DROPPED, MergeQuery, merge_query};
+use super::postponed::{Postponed, postpone};
 use super::target::{FILE, POSITION, Target};
 use crate::ast::{MatchedAction, Merge, MergeClause};
 use crate::commands::insert_columns::default_of;
@@ -42,9 +42,8 @@ pub(crate) async fn plan_merge(session: &Session, merge: &Merge) -> Result<Write
     refuse_random(&rows)?;
     let keys = parts.keys.iter().map(|(_, name)| name.clone()).collect();
     let rows = changes(&target, merge, &parts, rows).context("table", table)?;
-    target
-        .plan(session, statement(merge), rows, keys, Predicate::AlwaysTrue)
-        .await
+    let covering = Condition::of_merged(&rows, &target.context.state)?.covering(target.schema());
+    target.plan(session, statement(merge), rows, keys, covering).await
 }
 
 /// A row that several source rows match is refused, unless all that can happen to it is to be deleted.
@@ -59,10 +58,10 @@ fn statement(merge: &Merge) -> RowStatement {
     }
 }
 
-/// The columns of a change of rows, from those of the query.
+/// The columns of a change of rows, from those of the query. A clause's values are computed for the rows that it takes.
 fn changes(target: &Target, merge: &Merge, parts: &MergeQuery, rows: LogicalPlan) -> Result<LogicalPlan> {
     let input = Arc::clone(rows.schema());
-    let columns: Vec<Expr> = input.columns().into_iter().map(Expr::Column).collect();
+    let Postponed { rows, columns } = postpone(rows, CLAUSE)?;
     let [file, position, clause, ..] = columns.as_slice() else {
         return Err(Error::corrupt("merged rows have no file, position and clause"));
     };

@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
-    BinaryOperator, CaseWhen, Expr, Join, JoinConstraint, JoinOperator, Query, SelectItem, SetExpr, TableAlias,
-    TableFactor, TableWithJoins, Value, WildcardAdditionalOptions,
+    CaseWhen, Expr, Join, JoinConstraint, JoinOperator, Query, SelectItem, SetExpr, TableAlias, TableFactor,
+    TableWithJoins, Value, WildcardAdditionalOptions,
 };
 use tarn_format::Result;
 
@@ -17,7 +17,7 @@ use super::target::{FILE, POSITION, Target, item, query};
 use crate::ast::{Assignments, InsertedRow, MatchedAction, Merge, MergeClause, Name};
 use crate::commands::column_defaults::{default_expression, is_default};
 use crate::commands::insert_columns::column;
-use crate::planner::builders::{alias, binary, column as qualified, quoted, select_star_from};
+use crate::planner::builders::{alias, column as qualified, quoted, select_star_from};
 use crate::store_assignment::Matching;
 use tarn_format::Error;
 
@@ -28,6 +28,8 @@ const TARGET_POSITION: &str = "merge position";
 const PRESENT: &str = "merge source";
 /// Begins the names of conditions.
 pub(super) const CONDITION: &str = "merge when ";
+/// The column with the clause's number.
+pub(super) const CLAUSE: &str = "merge when taken";
 /// The source where the statement gives it no name.
 const SOURCE: &str = "merge using";
 
@@ -88,7 +90,7 @@ pub(super) fn merge_query(target: &Target, merge: &Merge) -> Result<MergeQuery> 
     let (file, position) = (parts.of_target(TARGET_FILE), parts.of_target(TARGET_POSITION));
     parts.of_join = vec![item(file, "file"), item(position, "position")];
     let number = parts.clause_number();
-    parts.of_join.push(item(number, &format!("{CONDITION}taken")));
+    parts.of_join.push(item(number, CLAUSE));
     let values: Result<Vec<_>> = (0..merge.clauses.len()).map(|k| parts.values(k)).collect();
     let values = values?;
     let keys = parts.keys();
@@ -349,10 +351,7 @@ fn nested(condition: &Option<Expr>) -> Expr {
     match condition {
         None => truth(),
         // Unknown is not true.
-        Some(condition) => {
-            let condition = Expr::Nested(Box::new(condition.clone()));
-            binary(condition, BinaryOperator::And, truth())
-        }
+        Some(condition) => Expr::IsTrue(Box::new(Expr::Nested(Box::new(condition.clone())))),
     }
 }
 

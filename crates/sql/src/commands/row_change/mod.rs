@@ -6,6 +6,7 @@ mod condition;
 mod delete;
 mod merge;
 mod merge_query;
+mod postponed;
 mod target;
 mod update;
 

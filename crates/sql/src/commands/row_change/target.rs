@@ -7,7 +7,7 @@ use datafusion::logical_expr::{Expr as PlannedExpr, LogicalPlan, LogicalPlanBuil
 use sqlparser::ast::{Expr, Ident, ObjectName, Query, SelectItem, SetExpr, TableFactor, TableWithJoins, With};
 use tarn_engine::IcebergTable;
 use tarn_engine::rowlevel::{RowAction, RowLevelOptions, RowStatement, RowTarget, row_change};
-use tarn_engine::write::WriteTarget;
+use tarn_engine::write::{OptionSources, WriteTarget};
 use tarn_format::expr::Predicate;
 use tarn_format::scan::snapshots::SnapshotSelector;
 use tarn_format::spec::schema::{CaseSensitivity, SchemaRef};
@@ -63,6 +63,10 @@ impl Target {
 
     pub(super) fn schema(&self) -> &SchemaRef {
         self.found.table.metadata.current_schema()
+    }
+
+    pub(super) fn properties(&self) -> &Properties {
+        &self.found.table.metadata.properties
     }
 
     /// What columns may be qualified by: the alias, or ends of the table's name.
@@ -135,7 +139,14 @@ impl Target {
         conflict_filter: Predicate,
     ) -> Result<WritePlan> {
         let table = self.name.to_string();
-        let write = self.write(session).context("table", table.as_str())?;
+        let mut write = self.write(session).context("table", table.as_str())?;
+        let settings = session.settings();
+        let sources = OptionSources {
+            statement: &Properties::new(),
+            session: settings.values(),
+        };
+        let own = write.options.for_row_changes(&write.table.metadata, sources, statement);
+        write.options = own.context("table", table.as_str())?;
         let options = RowLevelOptions::of_table(&write.table.metadata, statement).context("table", table.as_str())?;
         let target = RowTarget {
             read: self.read(&write).context("table", table.as_str())?,
