@@ -91,11 +91,11 @@ pub(crate) async fn explain(session: &Session, mode: ExplainMode, statement: &St
                 "EXPLAIN ANALYZE of a write would run it: use EXPLAIN",
             ));
         }
-        Statement::Insert(statement) => insert::plan(session, statement).await?,
-        Statement::Delete(statement) => row_change::plan_delete(session, statement).await?,
-        Statement::Update(statement) => row_change::plan_update(session, statement).await?,
-        Statement::Merge(statement) => row_change::plan_merge(session, statement).await?,
-        Statement::Truncate { table } => row_change::plan_truncate(session, table).await?,
+        Statement::Insert(statement) => Box::pin(insert::plan(session, statement)).await?,
+        Statement::Delete(statement) => Box::pin(row_change::plan_delete(session, statement)).await?,
+        Statement::Update(statement) => Box::pin(row_change::plan_update(session, statement)).await?,
+        Statement::Merge(statement) => Box::pin(row_change::plan_merge(session, statement)).await?,
+        Statement::Truncate { table } => Box::pin(row_change::plan_truncate(session, table)).await?,
         Statement::CreateTable(statement) => match create_table::plan(session, statement).await? {
             Explained::Write(plan) => plan,
             Explained::Nothing(reason) => return shown_plan(reason),

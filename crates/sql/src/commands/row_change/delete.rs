@@ -32,7 +32,7 @@ pub(crate) async fn truncate(session: &Session, table: &Name) -> Result<Output> 
 async fn run(session: &Session, delete: &Delete, statement: &'static str) -> Result<Output> {
     let mut plans = 1;
     loop {
-        let planned = plan(session, delete).await?;
+        let planned = Box::pin(plan(session, delete)).await?;
         let outcome = planned.write.run(statement).await;
         match (outcome, planned.how) {
             (Err(e), How::WholeFiles { retries }) if e.kind() == ErrorKind::Validation && plans <= retries => {
@@ -80,7 +80,7 @@ fn all_of(table: &Name) -> Delete {
 /// # Errors
 /// Those of finding the table, of planning the condition and of reading metadata.
 pub(crate) async fn plan_delete(session: &Session, delete: &Delete) -> Result<WritePlan> {
-    plan(session, delete).await.map(|planned| planned.write)
+    Box::pin(plan(session, delete)).await.map(|planned| planned.write)
 }
 
 async fn plan(session: &Session, delete: &Delete) -> Result<Planned> {
