@@ -3,6 +3,7 @@
 pub mod alter;
 pub mod call;
 mod row_change;
+pub mod view;
 
 use sqlparser::ast::{Expr, Query};
 use tarn_format::spec::types::{PrimitiveType, Type};
@@ -56,6 +57,12 @@ pub enum Statement {
     AlterTable { name: Name, change: alter::AlterTable },
     /// CALL
     Call(call::Call),
+    /// CREATE VIEW
+    CreateView(Box<view::CreateView>),
+    /// ALTER VIEW
+    AlterView { name: Name, change: view::AlterView },
+    /// DROP VIEW
+    DropView { name: Name, if_exists: IfExists },
     /// CREATE NAMESPACE, DATABASE or SCHEMA
     CreateNamespace {
         name: Name,
@@ -282,6 +289,10 @@ pub enum Show {
         namespace: Option<Name>,
         pattern: Option<String>,
     },
+    Views {
+        namespace: Option<Name>,
+        pattern: Option<String>,
+    },
     Columns {
         table: Name,
     },
@@ -290,6 +301,9 @@ pub enum Show {
         key: Option<String>,
     },
     CreateTable {
+        table: Name,
+    },
+    Snapshots {
         table: Name,
     },
     CurrentNamespace,
@@ -315,6 +329,9 @@ pub enum Describe {
     Namespace {
         name: Name,
         extended: Extended,
+    },
+    History {
+        table: Name,
     },
     Procedure {
         name: Name,

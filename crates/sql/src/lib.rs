@@ -25,6 +25,7 @@ pub mod script;
 pub mod session;
 mod store_assignment;
 mod table_state;
+mod views;
 pub mod writer;
 
 pub use output::{Output, WriteReport};

@@ -116,12 +116,23 @@ pub struct FoundTable {
     pub suffix: Suffix,
 }
 
-/// Finds the table of a located name: the whole path, or all but its last one or two parts. In the last part, a suffix
-/// may also follow a `$`. `tables` are those that the statement has loaded already.
+/// Finds the table of a located name as [`find_table_if_any`].
 ///
 /// # Errors
 /// `NotFound` when there is none, with a near name where one exists.
 pub async fn find_table(located: &Located, tables: &LoadedTables) -> Result<FoundTable> {
+    match find_table_if_any(located, tables).await? {
+        Some(found) => Ok(found),
+        None => Err(missing(located).await?),
+    }
+}
+
+/// Finds the table of a located name: the whole path, or all but its last one or two parts. In the last part, a suffix
+/// may also follow a `$`. `tables` are those that the statement has loaded already.
+///
+/// # Errors
+/// Those of loading tables.
+pub async fn find_table_if_any(located: &Located, tables: &LoadedTables) -> Result<Option<FoundTable>> {
     let found = |table, suffix| FoundTable {
         catalog_name: located.catalog_name.clone(),
         entry: located.entry.clone(),
@@ -130,19 +141,19 @@ pub async fn find_table(located: &Located, tables: &LoadedTables) -> Result<Foun
     };
     let whole = located.ident()?;
     if let Some(table) = load(located, &whole, tables).await? {
-        return Ok(found(table, Suffix::None));
+        return Ok(Some(found(table, Suffix::None)));
     }
     for (ident, suffix) in shorter_names(&located.path) {
         if let Some(table) = load(located, &ident, tables).await? {
-            return Ok(found(table, suffix));
+            return Ok(Some(found(table, suffix)));
         }
     }
     for (ident, suffix) in names_in_current(located) {
         if let Some(table) = load(located, &ident, tables).await? {
-            return Ok(found(table, suffix));
+            return Ok(Some(found(table, suffix)));
         }
     }
-    Err(missing(located, &whole).await)
+    Ok(None)
 }
 
 /// What a path may mean in the current namespace: a table's name and something known that follows it.
@@ -215,16 +226,27 @@ async fn load(located: &Located, ident: &TableIdent, tables: &LoadedTables) -> R
     tables.load(&located.entry.catalog, ident).await
 }
 
-async fn missing(located: &Located, ident: &TableIdent) -> Error {
+/// The error that there is no table of this name, told apart from views, which only queries read.
+///
+/// # Errors
+/// `InvalidInput` for a name that means a catalog.
+pub async fn missing(located: &Located) -> Result<Error> {
+    let ident = located.ident()?;
+    if crate::views::load(located).await.is_ok_and(|view| view.is_some()) {
+        return Ok(Error::not_found(format!(
+            "{}.{ident} is a view, not a table: change the tables that it reads, or the view with ALTER VIEW and DROP VIEW",
+            located.catalog_name
+        )));
+    }
     // `db.missing.files` is about the table `db.missing`.
     if let (Some((name, namespace)), Suffix::Metadata(..)) =
         (ident.namespace.0.split_last(), Suffix::parse(&ident.name))
         && !namespace.is_empty()
     {
         let table = TableIdent::new(Namespace(namespace.to_vec()), name.as_str());
-        return missing_table(located, &table).await;
+        return Ok(missing_table(located, &table).await);
     }
-    missing_table(located, ident).await
+    Ok(missing_table(located, &ident).await)
 }
 
 async fn missing_table(located: &Located, ident: &TableIdent) -> Error {

@@ -13,13 +13,14 @@ use tarn_format::{Error, ErrorKind, Result, ResultExt};
 use crate::ast::{Name, PropertyList};
 use crate::files;
 use crate::loaded_tables::LoadedTables;
-use crate::names::{FoundTable, Suffix, find_table};
+use crate::names::{FoundTable, Suffix, find_table_if_any, missing};
 use crate::planner::{
     FunctionArgument, LoadedRelation, RelationLoader, RelationRequest, RelationSource, RelationVersion,
 };
 use crate::read_options::TableRead;
 use crate::session::Session;
 use crate::table_state::{WantedState, selector};
+use crate::views::{self, TemporaryNames, ViewScope};
 
 /// Loads the relations of queries from the catalogs of a session.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub(crate) struct SessionRelations {
     pub(crate) session: Session,
     /// What the statement has loaded.
     pub(crate) tables: LoadedTables,
+    /// Whose query names the relations.
+    pub(crate) scope: ViewScope,
 }
 
 #[async_trait]
@@ -58,8 +61,29 @@ impl RelationLoader for SessionRelations {
 
 impl SessionRelations {
     async fn named(&self, name: &Name, request: &RelationRequest) -> Result<LoadedRelation> {
-        let located = self.session.locate_table(name).await?;
-        let found = find_table(&located, &self.tables).await?;
+        if let [single] = name.0.as_slice()
+            && let Some(view) = self.session.temporary_views().get(single)
+            && self.scope.temporary != TemporaryNames::NotSeen
+        {
+            if self.scope.temporary == TemporaryNames::Refused {
+                return Err(Error::invalid(format!(
+                    "{single} is a temporary view: a stored view cannot be made of it"
+                )));
+            }
+            refuse_state(request, &format!("view {single}"))?;
+            return views::temporary(&self.session, &view, &self.scope, &self.tables).await;
+        }
+        let located = match &self.scope.place {
+            Some(place) => self.session.locate_table_from(name, place).await?,
+            None => self.session.locate_table(name).await?,
+        };
+        let Some(found) = find_table_if_any(&located, &self.tables).await? else {
+            let Some(view) = views::load(&located).await? else {
+                return Err(missing(&located).await?);
+            };
+            refuse_state(request, &format!("view {}", view.ident))?;
+            return views::stored(&self.session, &located, &view, &self.scope, &self.tables).await;
+        };
         let full = full_name(&found);
         if let Suffix::Metadata(kind, suffix) = &found.suffix {
             let state = State {

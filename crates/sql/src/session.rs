@@ -21,6 +21,7 @@ use crate::output::Output;
 use crate::parser::{parse, parse_at};
 use crate::reader::Reader;
 use crate::script::Position;
+use crate::views::TemporaryViews;
 use crate::writer::Writer;
 pub use progress::Progress;
 use progress::Watched;
@@ -64,6 +65,7 @@ struct Inner {
     path_caches: Caches,
     implied: OnceLock<Current>,
     watched: Watched,
+    temporary_views: TemporaryViews,
 }
 
 impl std::fmt::Debug for Session {
@@ -99,6 +101,7 @@ impl Session {
             path_caches: Caches::default(),
             implied: OnceLock::new(),
             watched: Watched::default(),
+            temporary_views: TemporaryViews::default(),
         });
         bare_context::show_catalogs(&inner.context, Arc::downgrade(&inner));
         Session { inner }
@@ -114,6 +117,10 @@ impl Session {
     /// The catalogs.
     pub fn catalogs(&self) -> &CatalogRegistry {
         &self.inner.catalogs
+    }
+
+    pub(crate) fn temporary_views(&self) -> &TemporaryViews {
+        &self.inner.temporary_views
     }
 
     pub(crate) fn path_caches(&self) -> &Caches {
@@ -255,8 +262,13 @@ impl Session {
     /// The current catalog.
     pub(crate) async fn current_catalog(&self) -> Result<(String, CatalogEntry)> {
         let name = self.current().catalog;
-        match self.catalog(&name).await? {
-            Some(entry) => Ok((name, entry)),
+        let entry = self.required_catalog(&name).await?;
+        Ok((name, entry))
+    }
+
+    async fn required_catalog(&self, name: &str) -> Result<CatalogEntry> {
+        match self.catalog(name).await? {
+            Some(entry) => Ok(entry),
             None => Err(Error::not_found(format!(
                 "catalog '{name}' is not configured: use CREATE CATALOG, SET {CATALOG_PREFIX}{name}.type = …, or another {DEFAULT_CATALOG}"
             ))),
@@ -265,23 +277,28 @@ impl Session {
 
     /// Splits a table's name at its catalog. A single part lies in the current namespace, whatever catalogs there are.
     pub(crate) async fn locate_table(&self, name: &Name) -> Result<Located> {
-        let here = self.current();
+        self.locate_table_from(name, &self.current()).await
+    }
+
+    /// As [`Session::locate_table`], as if `here` were where unqualified names are looked for.
+    pub(crate) async fn locate_table_from(&self, name: &Name, here: &Current) -> Result<Located> {
         let (catalog_name, entry, mut path) = match name.0.as_slice() {
-            [_] => {
-                let (catalog_name, entry) = self.current_catalog().await?;
-                (catalog_name, entry, name.0.clone())
-            }
-            _ => self.split_catalog(name).await?,
+            [_] => (
+                here.catalog.clone(),
+                self.required_catalog(&here.catalog).await?,
+                name.0.clone(),
+            ),
+            _ => self.split_catalog(name, &here.catalog).await?,
         };
         let is_current = catalog_name.eq_ignore_ascii_case(&here.catalog);
         let names_no_catalog = path.len() == name.0.len();
         let mut current = None;
         if path.len() == 1 && is_current {
-            let mut qualified = here.namespace.0;
+            let mut qualified = here.namespace.0.clone();
             qualified.append(&mut path);
             path = qualified;
         } else if names_no_catalog {
-            current = Some(here.namespace);
+            current = Some(here.namespace.clone());
         }
         Ok(Located {
             catalog_name,
@@ -294,7 +311,7 @@ impl Session {
     /// Splits a namespace's name at its catalog; `None` is the root of the current catalog.
     pub(crate) async fn locate_namespace(&self, name: Option<&Name>) -> Result<Located> {
         let (catalog_name, entry, path) = match name {
-            Some(name) => self.split_catalog(name).await?,
+            Some(name) => self.split_catalog(name, &self.current().catalog).await?,
             None => {
                 let (name, entry) = self.current_catalog().await?;
                 (name, entry, Vec::new())
@@ -308,15 +325,15 @@ impl Session {
         })
     }
 
-    async fn split_catalog(&self, name: &Name) -> Result<(String, CatalogEntry, Vec<String>)> {
+    async fn split_catalog(&self, name: &Name, current: &str) -> Result<(String, CatalogEntry, Vec<String>)> {
         if let Some((first, rest)) = name.0.split_first()
             && let Some(entry) = self.catalog(first).await?
         {
             // A namespace of the current catalog may share the name of a catalog; the catalog wins, as in Spark.
             return Ok((entry.catalog.name().to_string(), entry, rest.to_vec()));
         }
-        let (catalog_name, entry) = self.current_catalog().await?;
-        Ok((catalog_name, entry, name.0.clone()))
+        let entry = self.required_catalog(current).await?;
+        Ok((current.to_string(), entry, name.0.clone()))
     }
 
     /// Names of all catalogs: those that exist and those that settings describe.

@@ -38,6 +38,8 @@ const COMMANDS: &[Listed] = &[
         "tables of the current namespace, or a table's columns and properties",
     ),
     listed(&["dn"], "[CATALOG]", "namespaces"),
+    listed(&["dv"], "[NAMESPACE]", "views"),
+    listed(&["ds"], "TABLE", "snapshots of a table, with branches and tags"),
     listed(&["l"], "", "catalogs"),
     listed(
         &["format"],
@@ -82,6 +84,14 @@ impl Shell {
                     |name| format!("SHOW NAMESPACES IN {name}"),
                 );
                 self.statement(&sql, Position::START).await?;
+            }
+            "dv" => {
+                let sql = given.map_or_else(|| "SHOW VIEWS".to_string(), |name| format!("SHOW VIEWS IN {name}"));
+                self.statement(&sql, Position::START).await?;
+            }
+            "ds" => {
+                self.statement(&format!("SHOW SNAPSHOTS {argument}"), Position::START)
+                    .await?;
             }
             "l" => self.statement("SHOW CATALOGS", Position::START).await?,
             "set" => {

@@ -92,7 +92,7 @@ impl PlannedRows {
 }
 
 /// Every column of a table that a query makes may be NULL, as in Spark, at every depth.
-fn nullable_fields(fields: &[NestedFieldRef]) -> Vec<NestedFieldRef> {
+pub(crate) fn nullable_fields(fields: &[NestedFieldRef]) -> Vec<NestedFieldRef> {
     let nullable = |field: &NestedFieldRef| {
         Arc::new(NestedField {
             required: false,

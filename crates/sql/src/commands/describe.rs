@@ -3,25 +3,30 @@
 use std::collections::BTreeMap;
 
 use sqlparser::ast::Query;
+use tarn_format::catalog::View;
 use tarn_format::spec::schema::{CaseSensitivity, Schema};
 use tarn_format::spec::types::NestedFieldRef;
 use tarn_format::transform::Transform;
 use tarn_format::{Error, Result, ResultExt};
 
+use super::history;
+use super::named::{Named, named};
 use super::namespaces::missing;
 use super::procedures;
 use super::query::plan_context;
 use super::show::shown_properties;
 use super::spark_types::{transform_name, type_name};
+use super::views;
 use crate::ast::{Describe, Extended, Name, PropertyList};
 use crate::functions;
 use crate::loaded_tables::LoadedTables;
-use crate::names::{FoundTable, Suffix, find_table, unknown_suffix};
+use crate::names::{FoundTable, Located, Suffix, unknown_suffix};
 use crate::near_names::did_you_mean;
 use crate::output::Output;
 use crate::planner::plan_query;
 use crate::relations::{State, full_name, metadata_table};
 use crate::session::Session;
+use crate::views::{TemporaryView, ViewScope, temporary};
 
 /// A row of DESCRIBE.
 type Row = [Option<String>; 3];
@@ -33,6 +38,7 @@ pub(crate) async fn describe(session: &Session, describe: &Describe) -> Result<O
     match describe {
         Describe::Table { name, extended, column } => table(session, name, *extended, column.as_ref()).await,
         Describe::Namespace { name, extended } => namespace(session, name, *extended).await,
+        Describe::History { table } => history::describe_history(session, table).await,
         Describe::Procedure { name } => procedures::describe(session, name).await,
         Describe::Query(query) => describe_query(session, query).await,
     }
@@ -51,7 +57,11 @@ fn row(a: impl Into<String>, b: impl Into<String>, c: impl Into<String>) -> Row 
 }
 
 async fn table(session: &Session, name: &Name, extended: Extended, column: Option<&Name>) -> Result<Output> {
-    let found = find_table(&session.locate_table(name).await?, &LoadedTables::default()).await?;
+    let found = match named(session, name).await? {
+        Named::Table(found) => *found,
+        Named::View(view) => return describe_view(session, &view.0, &view.1, extended, column),
+        Named::Temporary(view) => return describe_temporary_view(session, &view, column).await,
+    };
     let metadata = &found.table.metadata;
     let schema = match &found.suffix {
         Suffix::None | Suffix::Branch(_) => metadata.current_schema().clone(),
@@ -69,6 +79,41 @@ async fn table(session: &Session, name: &Name, extended: Extended, column: Optio
         rows.extend(details(&found));
     }
     Output::text(COLUMNS, rows)
+}
+
+fn describe_view(
+    session: &Session,
+    located: &Located,
+    view: &View,
+    extended: Extended,
+    column: Option<&Name>,
+) -> Result<Output> {
+    let schema = views::columns(view)?;
+    if let Some(column) = column {
+        let field = schema.find_field(&column.to_string(), session.settings().case_sensitivity())?;
+        return describe_column(field, column, schema.fields());
+    }
+    let mut rows = columns(schema.fields());
+    if extended == Extended::Given {
+        rows.extend([row("", "", ""), row("# Detailed View Information", "", "")]);
+        let details = views::details(&located.catalog_name, view).into_iter();
+        rows.extend(details.map(|(title, value)| row(title, value, "")));
+    }
+    Output::text(COLUMNS, rows)
+}
+
+async fn describe_temporary_view(session: &Session, view: &TemporaryView, column: Option<&Name>) -> Result<Output> {
+    if let Some(column) = column {
+        return Err(Error::invalid(format!(
+            "{} is a temporary view: DESCRIBE shows all its columns, leave {column} out",
+            view.name
+        )));
+    }
+    let relation = temporary(session, view, &ViewScope::default(), &LoadedTables::default()).await?;
+    let schema = relation.provider.schema();
+    let rows = schema.fields().iter();
+    let rows = rows.map(|f| [Some(f.name().clone()), Some(functions::type_name(f.data_type())), None]);
+    Output::text(COLUMNS, rows.collect())
 }
 
 fn describe_metadata_table(

@@ -7,6 +7,7 @@ use crate::ast::{self, IfExists, Name};
 use crate::names::refuse_metadata_table;
 use crate::output::Output;
 use crate::session::Session;
+use crate::views;
 
 /// Runs DROP TABLE. Without PURGE the files stay, save those that are the table to a catalog that is a directory.
 pub(crate) async fn drop_table(
@@ -34,6 +35,12 @@ pub(crate) async fn drop_table(
     };
     if dropped.as_ref().is_err_and(|e| e.kind() == ErrorKind::NotFound) {
         refuse_metadata_table(&located).await?;
+        if views::load(&located).await?.is_some() {
+            return Err(Error::not_found(format!(
+                "{}.{ident} is a view, not a table: DROP VIEW drops it",
+                located.catalog_name
+            )));
+        }
     }
     match dropped {
         Ok(()) => Ok(Output::Done(format!("dropped table {}.{ident}", located.catalog_name))),

@@ -6,8 +6,10 @@ mod create_table;
 mod create_table_as;
 mod describe;
 mod drop_table;
+mod history;
 mod insert;
 mod insert_columns;
+mod named;
 mod namespaces;
 mod partitioning;
 mod procedures;
@@ -17,6 +19,7 @@ mod settings;
 mod show;
 mod spark_types;
 mod table_properties;
+mod views;
 mod write_audit_publish;
 mod write_options;
 mod write_plan;
@@ -25,7 +28,7 @@ use tarn_format::Result;
 
 pub(crate) use self::insert::write_branch;
 pub(crate) use self::insert_columns::arrange;
-pub(crate) use self::query::{plan_context, plan_context_with};
+pub(crate) use self::query::{plan_context, plan_context_in, plan_context_with};
 pub(crate) use self::show::plain_table;
 pub(crate) use self::write_options::{WriteKind, write_options};
 pub(crate) use self::write_plan::{WritePlan, write_target};
@@ -41,6 +44,9 @@ pub(crate) async fn run(session: &Session, statement: &Statement) -> Result<Outp
             drop_table::drop_table(session, name, *if_exists, *purge).await
         }
         Statement::AlterTable { name, change } => alter_table::alter_table(session, name, change).await,
+        Statement::CreateView(create) => views::create_view(session, create).await,
+        Statement::AlterView { name, change } => views::alter_view(session, name, change).await,
+        Statement::DropView { name, if_exists } => views::drop_view(session, name, *if_exists).await,
         Statement::Call(call) => procedures::call(session, call).await,
         Statement::CreateNamespace {
             name,

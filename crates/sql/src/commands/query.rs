@@ -19,6 +19,7 @@ use crate::output::Output;
 use crate::planner::{PlanContext, QuerySettings, plan_query};
 use crate::relations::SessionRelations;
 use crate::session::Session;
+use crate::views::ViewScope;
 
 /// What planning needs of the session, for a statement that has loaded no table.
 pub(crate) fn plan_context(session: &Session) -> PlanContext {
@@ -27,6 +28,11 @@ pub(crate) fn plan_context(session: &Session) -> PlanContext {
 
 /// What planning needs of the session, for a statement that has loaded these tables.
 pub(crate) fn plan_context_with(session: &Session, tables: &LoadedTables) -> PlanContext {
+    plan_context_in(session, tables, ViewScope::default())
+}
+
+/// What planning needs of the session, for a query in this scope.
+pub(crate) fn plan_context_in(session: &Session, tables: &LoadedTables, scope: ViewScope) -> PlanContext {
     let settings = session.settings();
     let mut state = session.context().state();
     let options = state.config_mut().options_mut();
@@ -36,6 +42,7 @@ pub(crate) fn plan_context_with(session: &Session, tables: &LoadedTables) -> Pla
         loader: Arc::new(SessionRelations {
             session: session.clone(),
             tables: tables.clone(),
+            scope,
         }),
         settings: QuerySettings {
             case_sensitivity: match settings.case_sensitivity() {

@@ -1,16 +1,19 @@
 //! SHOW.
 
-use tarn_format::catalog::{Catalog, Namespace, TableIdent};
+use tarn_format::catalog::Namespace;
 use tarn_format::spec::sort::{NullOrder, SortDirection};
 use tarn_format::spec::table_metadata::TableMetadata;
 use tarn_format::spec::types::NestedField;
-use tarn_format::{Error, ErrorKind, Result};
+use tarn_format::{Error, Result};
 
 use super::column_defaults::literal;
+use super::history;
+use super::named::{Named, named};
 use super::namespaces::missing;
 use super::procedures;
 use super::query::plan_context;
 use super::spark_types::{transform_name, type_name};
+use super::views;
 use crate::ast::{Name, Show};
 use crate::functions::SYSTEM_FUNCTIONS;
 use crate::loaded_tables::LoadedTables;
@@ -19,6 +22,7 @@ use crate::output::Output;
 use crate::planner::function_names;
 use crate::quoting::{identifier, string};
 use crate::session::Session;
+use crate::views::TemporaryView;
 
 /// Runs SHOW.
 pub(crate) async fn show(session: &Session, show: &Show) -> Result<Output> {
@@ -32,16 +36,18 @@ pub(crate) async fn show(session: &Session, show: &Show) -> Result<Output> {
         }
         Show::Namespaces { parent, pattern } => namespaces(session, parent.as_ref(), pattern.as_deref()).await,
         Show::Tables { namespace, pattern } => tables(session, namespace.as_ref(), pattern.as_deref()).await,
-        Show::Columns { table } => {
-            let found = plain_table(session, table).await?;
-            let columns = found.table.metadata.current_schema().fields().to_vec();
-            Output::text(["col_name"], columns.iter().map(|f| [Some(f.name.clone())]).collect())
-        }
+        Show::Views { namespace, pattern } => views::show_views(session, namespace.as_ref(), pattern.as_deref()).await,
+        Show::Columns { table } => columns(session, table).await,
         Show::TableProperties { table, key } => table_properties(session, table, key.as_deref()).await,
         Show::CreateTable { table } => {
-            let found = plain_table(session, table).await?;
-            Output::text(["createtab_stmt"], vec![[Some(create_statement(&found)?)]])
+            let statement = match named(session, table).await? {
+                Named::View(view) => views::create_statement(&view.0.catalog_name, &view.1)?,
+                Named::Table(found) => create_statement(&plain(table, *found)?)?,
+                Named::Temporary(view) => return Err(temporary(&view)),
+            };
+            Output::text(["createtab_stmt"], vec![[Some(statement)]])
         }
+        Show::Snapshots { table } => history::show_snapshots(session, table).await,
         Show::CurrentNamespace => {
             let current = session.current();
             let row = [Some(current.catalog), Some(current.namespace.to_string())];
@@ -79,7 +85,6 @@ async fn tables(session: &Session, namespace: Option<&Name>, pattern: Option<&st
     let mut found = Vec::new();
     if namespace.is_root() || catalog.namespace_exists(&namespace).await? {
         found = catalog.list_tables(&namespace).await?;
-        found.extend(views(catalog.as_ref(), &namespace).await?);
     } else if !session.is_implied(&catalog_name, &namespace) {
         return Err(missing(catalog.as_ref(), &namespace).await);
     }
@@ -87,13 +92,6 @@ async fn tables(session: &Session, namespace: Option<&Name>, pattern: Option<&st
     let names = found.into_iter().map(|t| t.name).filter(|n| matches(n, pattern));
     let row = |name| [Some(namespace.to_string()), Some(name), Some("false".to_string())];
     Output::text(["namespace", "tableName", "isTemporary"], names.map(row).collect())
-}
-
-async fn views(catalog: &dyn Catalog, namespace: &Namespace) -> Result<Vec<TableIdent>> {
-    match catalog.list_views(namespace).await {
-        Err(e) if e.kind() == ErrorKind::Unsupported => Ok(Vec::new()),
-        listed => listed,
-    }
 }
 
 /// All functions, or those of the namespace `system`, which every catalog has.
@@ -117,10 +115,38 @@ fn functions(session: &Session, namespace: Option<&Name>, pattern: Option<&str>)
 /// `NotFound`, also when something follows the table's name.
 pub(crate) async fn plain_table(session: &Session, name: &Name) -> Result<FoundTable> {
     let found = find_table(&session.locate_table(name).await?, &LoadedTables::default()).await?;
+    plain(name, found)
+}
+
+fn plain(name: &Name, found: FoundTable) -> Result<FoundTable> {
     match found.suffix {
         Suffix::None => Ok(found),
         _ => Err(Error::invalid(format!("'{name}' does not name a table itself"))),
     }
+}
+
+fn temporary(view: &TemporaryView) -> Error {
+    let name = &view.name;
+    Error::invalid(format!(
+        "{name} is a temporary view, which no statement keeps: DESCRIBE {name} shows its columns"
+    ))
+}
+
+async fn columns(session: &Session, name: &Name) -> Result<Output> {
+    let names: Vec<String> = match named(session, name).await? {
+        Named::Temporary(view) => view.definition.columns.into_iter().map(|c| c.name).collect(),
+        Named::View(view) => views::columns(&view.1)?
+            .fields()
+            .iter()
+            .map(|f| f.name.clone())
+            .collect(),
+        Named::Table(found) => {
+            let found = plain(name, *found)?;
+            let fields = found.table.metadata.current_schema().fields().iter();
+            fields.map(|f| f.name.clone()).collect()
+        }
+    };
+    Output::text(["col_name"], names.into_iter().map(|n| [Some(n)]).collect())
 }
 
 /// Spark's SHOW pattern: `*` is anything, `|` separates alternatives, case does not matter.
@@ -150,8 +176,11 @@ fn glob(pattern: &str, text: &str) -> bool {
 }
 
 async fn table_properties(session: &Session, table: &Name, key: Option<&str>) -> Result<Output> {
-    let found = plain_table(session, table).await?;
-    let all = shown_properties(&found.table.metadata);
+    let all = match named(session, table).await? {
+        Named::View(view) => views::properties(&view.1),
+        Named::Table(found) => shown_properties(&plain(table, *found)?.table.metadata),
+        Named::Temporary(view) => return Err(temporary(&view)),
+    };
     let rows = match key {
         None => all,
         Some(key) => {

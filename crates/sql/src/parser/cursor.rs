@@ -3,12 +3,13 @@
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{Expr, Query, TableFactor, With};
 use sqlparser::parser::Parser;
-use sqlparser::tokenizer::{Token, TokenWithSpan};
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use tarn_format::{Error, Result};
 
 use super::hints::{self, Hint};
-use super::tokens::is_word;
+use super::tokens::{is_word, offset};
 use crate::ast::{Name, PropertyList};
+use crate::script::Position;
 
 /// Deepest nesting of expressions and queries.
 const RECURSION_LIMIT: usize = 128;
@@ -18,6 +19,10 @@ pub(crate) struct Cursor<'a> {
     parser: Parser<'a>,
     /// Hints that no table has taken yet.
     hints: Vec<Hint>,
+    /// The text that the tokens come from, and where that begins in a larger one.
+    text: (&'a str, Position),
+    /// Where the statement ends.
+    end: Location,
 }
 
 impl<'a> Cursor<'a> {
@@ -28,6 +33,8 @@ impl<'a> Cursor<'a> {
         Cursor {
             parser,
             hints: Vec::new(),
+            text: ("", Position::START),
+            end: Location { line: 0, column: 0 },
         }
     }
 
@@ -35,6 +42,22 @@ impl<'a> Cursor<'a> {
     pub(crate) fn with_hints(mut self, hints: Vec<Hint>) -> Self {
         self.hints = hints;
         self
+    }
+
+    /// The statement with the text that it was made from.
+    pub(crate) fn with_text(mut self, text: (&'a str, Position), end: Location) -> Self {
+        self.text = text;
+        self.end = end;
+        self
+    }
+
+    /// The statement from the next token on, as it is written.
+    pub(crate) fn rest_of_text(&self) -> String {
+        let (text, origin) = self.text;
+        let begin = offset(text, self.parser.peek_token_ref().span.start, origin);
+        let end = offset(text, self.end, origin);
+        let written = begin.zip(end).and_then(|(begin, end)| text.get(begin..end));
+        written.unwrap_or_default().to_string()
     }
 
     /// The token `n` places ahead.

@@ -19,6 +19,7 @@ mod show;
 mod tokens;
 mod types;
 mod update;
+mod views;
 
 use sqlparser::tokenizer::Token;
 use tarn_format::{Error, Result};
@@ -51,7 +52,7 @@ pub fn parse(sql: &str, dialect: &TarnDialect) -> Result<Vec<Statement>> {
 pub fn parse_at(sql: &str, dialect: &TarnDialect, position: Position) -> Result<Vec<Statement>> {
     tokens::statements(sql, dialect, position)?
         .into_iter()
-        .map(|tokens| parse_tokens(dialect, tokens))
+        .map(|tokens| parse_tokens(dialect, tokens, (sql, position)))
         .collect()
 }
 
@@ -70,8 +71,10 @@ pub fn parse_name(text: &str, dialect: &TarnDialect) -> Result<Name> {
     name.map_err(|e| refused().with_source(e))
 }
 
-fn parse_tokens(dialect: &TarnDialect, tokens: StatementTokens) -> Result<Statement> {
-    let mut cursor = Cursor::new(dialect, tokens.tokens).with_hints(tokens.hints);
+fn parse_tokens(dialect: &TarnDialect, tokens: StatementTokens, text: (&str, Position)) -> Result<Statement> {
+    let mut cursor = Cursor::new(dialect, tokens.tokens)
+        .with_hints(tokens.hints)
+        .with_text(text, tokens.end);
     let statement = statement(&mut cursor, 0)?;
     cursor.expect_end()?;
     Ok(statement)
@@ -115,8 +118,8 @@ fn statement(c: &mut Cursor<'_>, depth: usize) -> Result<Statement> {
         if c.eat_any(NAMESPACE).is_some() {
             return namespaces::alter_namespace(c);
         }
-        if c.at(&["VIEW"]) {
-            return Err(Error::unsupported("views are not supported yet"));
+        if c.eat(&["VIEW"]) {
+            return views::alter_view(c);
         }
         c.expect(&["TABLE"])?;
         return alter::alter_table(c);
@@ -187,10 +190,10 @@ fn create(c: &mut Cursor<'_>) -> Result<Statement> {
     if c.eat(&["CATALOG"]) {
         return namespaces::create_catalog(c);
     }
-    if c.at(&["VIEW"]) || c.at(&["OR", "REPLACE", "VIEW"]) || c.at(&["TEMPORARY"]) || c.at(&["TEMP"]) {
-        return Err(Error::unsupported("views are not supported yet"));
+    if let Some(view) = views::create_view(c)? {
+        return Ok(view);
     }
-    Err(c.unexpected("TABLE, NAMESPACE or CATALOG"))
+    Err(c.unexpected("TABLE, VIEW, NAMESPACE or CATALOG"))
 }
 
 fn drop(c: &mut Cursor<'_>) -> Result<Statement> {
@@ -203,10 +206,10 @@ fn drop(c: &mut Cursor<'_>) -> Result<Statement> {
     if c.eat(&["CATALOG"]) {
         return namespaces::drop_catalog(c);
     }
-    if c.at(&["VIEW"]) {
-        return Err(Error::unsupported("views are not supported yet"));
+    if c.eat(&["VIEW"]) {
+        return views::drop_view(c);
     }
-    Err(c.unexpected("TABLE, NAMESPACE or CATALOG"))
+    Err(c.unexpected("TABLE, VIEW, NAMESPACE or CATALOG"))
 }
 
 #[cfg(test)]

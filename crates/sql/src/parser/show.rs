@@ -21,12 +21,21 @@ pub(crate) fn show(c: &mut Cursor<'_>) -> Result<Statement> {
             namespace: in_name(c)?,
             pattern: pattern(c)?,
         }
+    } else if c.eat(&["VIEWS"]) {
+        Show::Views {
+            namespace: in_name(c)?,
+            pattern: pattern(c)?,
+        }
     } else if c.eat(&["COLUMNS"]) {
         columns(c)?
     } else if c.eat(&["TBLPROPERTIES"]) {
         table_properties(c)?
     } else if c.eat(&["CREATE", "TABLE"]) {
         Show::CreateTable { table: c.name()? }
+    } else if c.eat(&["SNAPSHOTS"]) {
+        // SHOW SNAPSHOTS IN t, too
+        c.eat_any(&["IN", "FROM"]);
+        Show::Snapshots { table: c.name()? }
     } else if c.eat(&["CURRENT"]) && c.eat_any(NAMESPACE).is_some() {
         Show::CurrentNamespace
     } else if c.eat(&["PROCEDURES"]) {
@@ -41,7 +50,7 @@ pub(crate) fn show(c: &mut Cursor<'_>) -> Result<Statement> {
         }
     } else {
         return Err(c.unexpected(
-            "CATALOGS, NAMESPACES, TABLES, COLUMNS, TBLPROPERTIES, CREATE TABLE, CURRENT NAMESPACE, FUNCTIONS or PROCEDURES",
+            "CATALOGS, NAMESPACES, TABLES, VIEWS, COLUMNS, TBLPROPERTIES, CREATE TABLE, SNAPSHOTS, CURRENT NAMESPACE, FUNCTIONS or PROCEDURES",
         ));
     };
     Ok(Statement::Show(show))
@@ -99,6 +108,10 @@ pub(crate) fn describe(c: &mut Cursor<'_>) -> Result<Statement> {
     }
     if matches!(c.peek(1), Token::Word(_)) && c.eat(&["PROCEDURE"]) {
         return Ok(Statement::Describe(Describe::Procedure { name: c.name()? }));
+    }
+    // `DESCRIBE history` describes a table of that name.
+    if matches!(c.peek(1), Token::Word(_)) && c.eat(&["HISTORY"]) {
+        return Ok(Statement::Describe(Describe::History { table: c.name()? }));
     }
     c.eat(&["TABLE"]);
     let extended = extended(c);

@@ -38,12 +38,15 @@ pub(crate) fn statements(sql: &str, dialect: &TarnDialect, position: Position) -
     }
     finish(&mut statements, &mut current);
     let statement = |tokens: Vec<TokenWithSpan>| {
+        // Before anything is rewritten, as what is put in stands at no place.
+        let last = tokens.iter().rev().find(|t| !matches!(t.token, Token::Whitespace(_)));
+        let end = last.map_or(Location { line: 0, column: 0 }, |t| t.span.end);
         let hints = hints::find(dialect, &tokens)?;
         let tokens = match setting_value(sql, &tokens, position) {
             Some(setting) => setting,
             None => versions(suffixes(array_forms::rewrite(mark_nested_types(tokens))))?,
         };
-        Ok(StatementTokens { hints, tokens })
+        Ok(StatementTokens { hints, tokens, end })
     };
     statements.into_iter().map(statement).collect()
 }
@@ -74,7 +77,7 @@ fn setting_value(sql: &str, tokens: &[TokenWithSpan], origin: Position) -> Optio
 }
 
 /// Where a place of the whole text stands in the part of it that is `sql`, in bytes.
-fn offset(sql: &str, at: Location, origin: Position) -> Option<usize> {
+pub(crate) fn offset(sql: &str, at: Location, origin: Position) -> Option<usize> {
     let mut line_start = 0;
     let mut line = origin.line;
     let mut first_column = origin.column;
@@ -93,6 +96,8 @@ fn offset(sql: &str, at: Location, origin: Position) -> Option<usize> {
 pub(crate) struct StatementTokens {
     pub(crate) tokens: Vec<TokenWithSpan>,
     pub(crate) hints: Vec<Hint>,
+    /// Where its text ends.
+    pub(crate) end: Location,
 }
 
 /// A place in the statement as a place in the text that it is part of.

@@ -19,6 +19,7 @@ use crate::ast::Name;
 use crate::loaded_tables::LoadedTables;
 use crate::planner::{RelationLoader, RelationRequest};
 use crate::relations::SessionRelations;
+use crate::views::ViewScope;
 
 /// Shows the session's catalogs to its context.
 pub(super) fn show_catalogs(context: &SessionContext, session: Weak<Inner>) {
@@ -108,6 +109,7 @@ impl SchemaProvider for OneNamespace {
         let relations = SessionRelations {
             session: Session { inner },
             tables: LoadedTables::default(),
+            scope: ViewScope::default(),
         };
         let mut parts = self.parts.clone();
         parts.push(name.to_string());
