@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use datafusion::common::ScalarValue;
-use tarn_format::Result;
 use tarn_format::scan::FileScanTask;
 use tarn_format::spec::schema::Schema;
 use tarn_format::spec::table_metadata::TableMetadata;
 use tarn_format::spec::types::{FieldId, StructType, Type};
 use tarn_format::spec::value::Value;
 use tarn_format::transform::Transform;
+use tarn_format::{Error, Result};
 
 use super::field_id_adapter::FileConstants;
 use super::metadata_columns::{MetadataColumn, partition_struct};
@@ -22,11 +22,16 @@ pub(crate) struct ConstantColumns {
     schema: Arc<Schema>,
     metadata_columns: Vec<MetadataColumn>,
     partition: StructType,
+    /// What the values of each spec's partitions are.
+    spec_types: Vec<(i32, StructType)>,
 }
 
 impl ConstantColumns {
     pub(crate) fn new(metadata: Arc<TableMetadata>, schema: Arc<Schema>, columns: Vec<MetadataColumn>) -> Self {
+        let specs = metadata.partition_specs.iter().map(|s| s.spec_id);
+        let spec_types = specs.filter_map(|id| Some((id, metadata.partition_type_of(id).ok()?)));
         ConstantColumns {
+            spec_types: spec_types.collect(),
             partition: partition_struct(&metadata),
             metadata,
             schema,
@@ -51,7 +56,10 @@ impl ConstantColumns {
                     && self.schema.parent_id(source).is_none()
                 {
                     let value = task.partition().0.get(i).and_then(Option::as_ref);
-                    constants.insert(source, to_scalar(value, &column.field_type)?);
+                    let own = self
+                        .partition_field_type(task.spec_id(), i)
+                        .unwrap_or(&column.field_type);
+                    constants.insert(source, constant(value, own, &column.field_type)?);
                 }
             }
         }
@@ -61,6 +69,11 @@ impl ConstantColumns {
             }
         }
         Ok(constants)
+    }
+
+    fn partition_field_type(&self, spec_id: i32, at: usize) -> Option<&Type> {
+        let (_, types) = self.spec_types.iter().find(|(id, _)| *id == spec_id)?;
+        types.fields.get(at).map(|f| &f.field_type)
     }
 
     fn metadata_column(&self, column: MetadataColumn, task: &FileScanTask) -> Result<Option<ScalarValue>> {
@@ -86,4 +99,16 @@ impl ConstantColumns {
         };
         self.partition.fields.iter().map(|f| value(f.id)).collect()
     }
+}
+
+/// A partition value in its column's type. An old snapshot's column may be narrower than the partition, whose type follows
+/// the table's present schema; its own values still fit.
+fn constant(value: Option<&Value>, own: &Type, column: &Type) -> Result<ScalarValue> {
+    let scalar = to_scalar(value, own)?;
+    if own == column {
+        return Ok(scalar);
+    }
+    let wanted = to_scalar(None, column)?.data_type();
+    let cast = scalar.cast_to(&wanted);
+    cast.map_err(|e| Error::corrupt("a partition value does not fit its column").with_source(e))
 }
