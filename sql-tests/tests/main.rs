@@ -4,9 +4,11 @@
 //! Counts by folder are printed before the closing line.
 
 mod concurrency;
+mod evolution;
 mod fixtures;
 mod golden;
 mod layering;
+mod schema_races;
 mod slt;
 mod specification;
 mod tally;
@@ -23,7 +25,7 @@ fn repository() -> PathBuf {
 }
 
 fn main() -> ExitCode {
-    if let Some(outcome) = concurrency::writer() {
+    if let Some(outcome) = concurrency::writer().or_else(schema_races::racer) {
         return outcome;
     }
     let arguments = Arguments::from_args();
@@ -32,6 +34,8 @@ fn main() -> ExitCode {
     let fixtures = fixtures::Suite::find();
     let mut trials: Vec<Trial> = layering::trials(&repository());
     trials.extend(concurrency::trials());
+    trials.extend(evolution::trials());
+    trials.extend(schema_races::trials());
     trials.extend(fixtures.trials());
     trials.extend(slt::self_test::trials());
     trials.extend(specification.trials());

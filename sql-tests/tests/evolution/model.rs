@@ -1,0 +1,208 @@
+//! What a table is, naively: columns with identities, and for every state of it the rows with a value per identity.
+
+use std::collections::BTreeMap;
+
+use crate::slt::render::shortest;
+
+/// Identity of a column or a struct's field; names come and go.
+pub type Id = u32;
+
+/// A type.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    Int,
+    Long,
+    Float,
+    Double,
+    /// Two digits after the point.
+    Decimal(u8),
+    Text,
+    /// A date in January 2024.
+    Day,
+    Struct(Vec<Column>),
+}
+
+/// A column, or a field of a struct.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    pub id: Id,
+    pub name: String,
+    pub kind: Kind,
+    /// What rows hold that were written before it was there.
+    pub initial: Value,
+    /// What new rows hold that do not say.
+    pub default: Value,
+}
+
+/// A value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    Null,
+    Whole(i64),
+    /// Quarters of one, which binary fractions hold exactly.
+    Quarters(i64),
+    /// Hundredths.
+    Hundredths(i64),
+    Text(String),
+    /// Day of January 2024.
+    Day(u32),
+    Struct(Row),
+}
+
+/// The values that were written, by identity.
+pub type Row = BTreeMap<Id, Value>;
+
+/// A state of the table: what reading it gives.
+#[derive(Debug, Clone)]
+pub struct State {
+    pub columns: Vec<Column>,
+    pub rows: Vec<Row>,
+}
+
+impl Kind {
+    /// The type in SQL.
+    pub fn sql(&self) -> String {
+        match self {
+            Kind::Int => "int".to_string(),
+            Kind::Long => "bigint".to_string(),
+            Kind::Float => "float".to_string(),
+            Kind::Double => "double".to_string(),
+            Kind::Decimal(precision) => format!("decimal({precision},2)"),
+            Kind::Text => "string".to_string(),
+            Kind::Day => "date".to_string(),
+            Kind::Struct(fields) => {
+                let fields: Vec<String> = fields.iter().map(|f| format!("{}: {}", f.name, f.kind.sql())).collect();
+                format!("struct<{}>", fields.join(", "))
+            }
+        }
+    }
+
+    /// The type that it can be widened to.
+    pub fn wider(&self) -> Option<Kind> {
+        match self {
+            Kind::Int => Some(Kind::Long),
+            Kind::Float => Some(Kind::Double),
+            Kind::Decimal(precision) if *precision < 20 => Some(Kind::Decimal(precision + 3)),
+            _ => None,
+        }
+    }
+}
+
+impl Column {
+    /// Its value in a row, which may be older than it.
+    pub fn of(&self, row: &Row) -> Value {
+        row.get(&self.id).cloned().unwrap_or_else(|| self.initial.clone())
+    }
+
+    /// A value as results show it.
+    pub fn shown(&self, value: &Value) -> String {
+        match (value, &self.kind) {
+            (Value::Null, _) => "NULL".to_string(),
+            (Value::Whole(n), _) => n.to_string(),
+            (Value::Quarters(n), _) => shortest(*n as f64 / 4.0, None),
+            (Value::Hundredths(n), _) => hundredths(*n),
+            (Value::Text(text), _) => text.clone(),
+            (Value::Day(day), _) => format!("2024-01-{day:02}"),
+            (Value::Struct(row), Kind::Struct(fields)) => {
+                let fields: Vec<String> = fields
+                    .iter()
+                    .map(|f| format!("{}: {}", f.name, f.shown(&f.of(row))))
+                    .collect();
+                format!("{{{}}}", fields.join(", "))
+            }
+            (Value::Struct(_), _) => "a struct in a column of another type".to_string(),
+        }
+    }
+
+    /// A value as a literal of this column's type.
+    pub fn literal(&self, value: &Value) -> String {
+        match (value, &self.kind) {
+            (Value::Null, _) => "NULL".to_string(),
+            (Value::Quarters(n), kind) => format!("CAST({} AS {})", *n as f64 / 4.0, kind.sql()),
+            (Value::Text(text), _) => format!("'{text}'"),
+            (Value::Day(_), _) => format!("DATE '{}'", self.shown(value)),
+            (Value::Struct(row), Kind::Struct(fields)) => {
+                let fields: Vec<String> = fields
+                    .iter()
+                    .map(|f| format!("'{}', {}", f.name, typed(f, f.literal(&f.of(row)))))
+                    .collect();
+                format!("named_struct({})", fields.join(", "))
+            }
+            _ => self.shown(value),
+        }
+    }
+}
+
+/// NULL inside a struct needs a type.
+fn typed(field: &Column, literal: String) -> String {
+    format!("CAST({literal} AS {})", field.kind.sql())
+}
+
+fn hundredths(n: i64) -> String {
+    let sign = if n < 0 { "-" } else { "" };
+    format!("{sign}{}.{:02}", n.abs() / 100, n.abs() % 100)
+}
+
+impl State {
+    /// The names of the columns and the rows, as results show them, sorted.
+    pub fn shown(&self, is_wanted: impl Fn(&Row) -> bool) -> Vec<Vec<String>> {
+        let rows = self.rows.iter().filter(|row| is_wanted(row));
+        let mut rows: Vec<Vec<String>> = rows
+            .map(|row| self.columns.iter().map(|c| c.shown(&c.of(row))).collect())
+            .collect();
+        rows.sort();
+        rows
+    }
+
+    /// The names of the columns.
+    pub fn names(&self) -> Vec<String> {
+        self.columns.iter().map(|c| c.name.clone()).collect()
+    }
+}
+
+/// A condition on a column, or on a field of a struct.
+#[derive(Debug, Clone)]
+pub struct Condition {
+    /// Outermost first.
+    pub path: Vec<Column>,
+    pub test: Test,
+}
+
+/// What is asked of a value.
+#[derive(Debug, Clone)]
+pub enum Test {
+    IsNull,
+    Equals(Value),
+    Below(i64),
+}
+
+impl Condition {
+    /// The condition in SQL.
+    pub fn sql(&self) -> String {
+        let names: Vec<&str> = self.path.iter().map(|c| c.name.as_str()).collect();
+        let name = names.join(".");
+        match (&self.test, self.path.last()) {
+            (Test::Equals(value), Some(column)) => format!("{name} = {}", column.literal(value)),
+            (Test::Below(end), _) => format!("{name} < {end}"),
+            _ => format!("{name} IS NULL"),
+        }
+    }
+
+    /// Whether it is true of a row; NULL is not.
+    pub fn holds(&self, row: &Row) -> bool {
+        let mut value = Value::Struct(row.clone());
+        for column in &self.path {
+            value = match value {
+                Value::Struct(row) => column.of(&row),
+                _ => Value::Null,
+            };
+        }
+        match (&self.test, value) {
+            (Test::IsNull, value) => value == Value::Null,
+            (Test::Equals(_), Value::Null) => false,
+            (Test::Equals(wanted), value) => value == *wanted,
+            (Test::Below(end), Value::Whole(n)) => n < *end,
+            (Test::Below(_), _) => false,
+        }
+    }
+}
