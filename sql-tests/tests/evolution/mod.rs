@@ -35,7 +35,7 @@ pub fn trials() -> Vec<Trial> {
     let count = asked.unwrap_or(LIVES);
     let lives = WAYS.into_iter().flat_map(|way| (0..count).map(move |life| (way, life)));
     let trial = |((catalog, version, mode), life): ((&'static str, u8, &'static str), u64)| {
-        let name = format!("evolution/{catalog}-v{version}-{mode}-{life}");
+        let name = format!("lives/{catalog}-v{version}-{mode}-{life}");
         let seed = u64::from(version) * 1_000 + life * 10 + mode.len() as u64;
         Trial::test(name, move || live(catalog, version, mode, seed))
     };
