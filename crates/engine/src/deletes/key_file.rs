@@ -3,16 +3,15 @@
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::SchemaRef as ArrowSchemaRef;
 use datafusion::error::Result as EngineResult;
-use datafusion::parquet::arrow::ProjectionMask;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use tarn_format::manifest::data_file::{DataFile, FileFormat};
+use tarn_format::manifest::data_file::DataFile;
 use tarn_format::spec::name_mapping::NameMapping;
 use tarn_format::{Error, Result};
 
 use super::key_column::KeyColumn;
-use super::parquet_file;
+use super::stored_columns::StoredFile;
 use crate::arrow::schema::field_id;
 use crate::scan::adapt_array::adapt;
 use crate::scan::name_mapping::assign_ids;
@@ -24,24 +23,16 @@ const BATCH_ROWS: usize = 8192;
 /// The keys of a file, batch by batch: an array per key column.
 ///
 /// # Errors
-/// Those of reading; `Corrupt` when the file lacks a key column, `Unsupported` for formats other than Parquet.
+/// Those of reading; `Corrupt` when the file lacks a key column.
 pub(super) async fn keys(
     readers: &TableReaderFactory,
     file: &DataFile,
     columns: &[KeyColumn],
     mapping: &NameMapping,
 ) -> Result<BoxStream<'static, EngineResult<Vec<ArrayRef>>>> {
-    if file.file_format != FileFormat::Parquet {
-        return Err(Error::unsupported(format!(
-            "equality deletes in {} files cannot be read yet",
-            file.file_format
-        )));
-    }
-    let builder = parquet_file::open(readers, file, &ExecutionPlanMetricsSet::new()).await?;
-    let stored = StoredKeys::find(&assign_ids(builder.schema(), mapping), columns)?;
-    let mask = ProjectionMask::roots(builder.parquet_schema(), stored.roots.iter().copied());
-    let batches = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build();
-    let batches = batches.map_err(parquet_file::failed)?;
+    let opened = StoredFile::open(readers, file, &ExecutionPlanMetricsSet::new()).await?;
+    let stored = StoredKeys::find(&assign_ids(opened.schema(), mapping), columns)?;
+    let batches = opened.batches(&stored.roots, BATCH_ROWS)?;
     Ok(batches.map(move |batch| stored.keys(&batch?)).boxed())
 }
 

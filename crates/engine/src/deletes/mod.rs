@@ -10,8 +10,8 @@ mod key_file;
 pub(crate) mod key_set;
 pub(crate) mod key_table;
 mod loader;
-mod parquet_file;
 pub(crate) mod position_reader;
+mod stored_columns;
 
 pub use cache::DeleteCache;
 pub use loader::DeleteLoader;

@@ -8,7 +8,6 @@ use arrow::compute::{cast, filter_record_batch, is_not_null};
 use arrow::datatypes::{DataType, FieldRef, SchemaRef as ArrowSchemaRef};
 use datafusion::error::{DataFusionError, Result as EngineResult};
 use datafusion::execution::cache::cache_manager::FileMetadataCache;
-use datafusion::parquet::arrow::ProjectionMask;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
@@ -19,7 +18,7 @@ use tarn_format::spec::schema::SchemaRef;
 use tarn_format::spec::types::FieldId;
 use tarn_format::{Error, Result, ResultExt};
 
-use super::parquet_file;
+use super::stored_columns::StoredFile;
 use crate::arrow::schema::field_id;
 use crate::scan::adapt_array::adapt;
 use crate::scan::reader_factory::TableReaderFactory;
@@ -80,7 +79,7 @@ impl DeleteFileReader {
     /// The deleted positions of a file in its order.
     ///
     /// # Errors
-    /// Those of reading, naming the file; `Unsupported` for formats other than Parquet and Puffin.
+    /// Those of reading, naming the file; `Unsupported` for formats that are not read yet.
     pub(crate) async fn open(
         &self,
         file: Arc<DataFile>,
@@ -88,10 +87,7 @@ impl DeleteFileReader {
     ) -> Result<BoxStream<'static, EngineResult<DeletedRows>>> {
         match file.file_format {
             FileFormat::Puffin => self.deletion_vector(&file, wanted.batch_size).await,
-            FileFormat::Parquet => self.parquet(Arc::clone(&file), wanted).await,
-            format => Err(Error::unsupported(format!(
-                "position deletes in {format} files cannot be read yet"
-            ))),
+            _ => self.rows(Arc::clone(&file), wanted).await,
         }
         .context("delete file", file.file_path.as_ref())
     }
@@ -120,25 +116,19 @@ impl DeleteFileReader {
         Ok(stream::iter(rows).boxed())
     }
 
-    async fn parquet(
-        &self,
-        file: Arc<DataFile>,
-        wanted: Wanted,
-    ) -> Result<BoxStream<'static, EngineResult<DeletedRows>>> {
+    async fn rows(&self, file: Arc<DataFile>, wanted: Wanted) -> Result<BoxStream<'static, EngineResult<DeletedRows>>> {
         let factory = TableReaderFactory {
             io: self.io.clone(),
             footers: Arc::clone(&self.footers),
         };
-        let builder = parquet_file::open(&factory, &file, &self.metrics).await?;
-        let stored = Arc::clone(builder.schema());
-        let columns = StoredColumns::find(&stored, wanted.row.as_ref())?;
-        let mask = ProjectionMask::roots(builder.parquet_schema(), columns.indexes());
-        let batches = builder.with_projection(mask).with_batch_size(wanted.batch_size).build();
-        let batches = batches.map_err(parquet_file::failed)?;
+        let opened = StoredFile::open(&factory, &file, &self.metrics).await?;
+        let columns = StoredColumns::find(opened.schema(), wanted.row.as_ref())?;
+        let mut indexes: Vec<usize> = columns.indexes().collect();
+        indexes.sort_unstable();
+        let batches = opened.batches(&indexes, wanted.batch_size)?;
         let rows = batches.map(move |batch| {
             let named = |e: DataFusionError| e.context(format!("delete file {}", file.file_path));
-            let batch = batch.map_err(|e| named(e.into()))?;
-            columns.rows(&batch, &wanted).map_err(named)
+            batch.and_then(|batch| columns.rows(&batch, &wanted)).map_err(named)
         });
         Ok(rows.boxed())
     }

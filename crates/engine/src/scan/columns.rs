@@ -6,10 +6,16 @@ use std::sync::Arc;
 use arrow::datatypes::{FieldRef, Schema as ArrowSchema, SchemaRef as ArrowSchemaRef};
 use datafusion::datasource::table_schema::TableSchema;
 
-use super::deleted_rows::DeletedRows;
 use super::equality_deletes::EqualityDeletes;
 use super::metadata_columns::MetadataColumn;
 use crate::provider::IcebergTable;
+
+/// Whether rows' positions are needed where the query does not ask for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Positions {
+    Needed,
+    AsAskedFor,
+}
 
 /// What a reader may be asked for.
 #[derive(Debug)]
@@ -20,11 +26,11 @@ pub(super) struct ScanColumns {
 }
 
 impl ScanColumns {
-    pub(super) fn new(table: &IcebergTable, keys: &EqualityDeletes, deleted: DeletedRows) -> Self {
+    pub(super) fn new(table: &IcebergTable, keys: &EqualityDeletes, positions: Positions) -> Self {
         let shown = table.arrow_schema().fields();
         let is_position = |f: &FieldRef| f.name() == MetadataColumn::Pos.name();
         let (mut made, mut stored): (Vec<FieldRef>, Vec<FieldRef>) = shown.iter().cloned().partition(is_position);
-        if deleted == DeletedRows::Marked && made.is_empty() {
+        if positions == Positions::Needed && made.is_empty() {
             made.push(MetadataColumn::Pos.arrow_field(&table.table().metadata));
         }
         stored.extend(keys.columns().iter().map(|column| Arc::clone(&column.field)));

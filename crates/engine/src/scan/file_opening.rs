@@ -15,6 +15,7 @@ use datafusion::physical_expr::projection::{ProjectionExpr, ProjectionExprs};
 use datafusion_datasource::morsel::{MorselPlanner, Morselizer};
 use object_store::ObjectStore;
 use tarn_format::deletes::deletion_vector::DeletionVector;
+use tarn_format::manifest::data_file::FileFormat;
 use tarn_format::scan::FileScanTask;
 use tarn_format::spec::types::FieldId;
 
@@ -23,6 +24,7 @@ use super::field_id_adapter::FieldIdAdapterFactory;
 use super::file_planner::{DeferredPlanner, FilteredPlanner};
 use super::metadata_columns::MetadataColumn;
 use super::row_access::access_plan;
+use super::row_file::{self, NoPlan, has_rows};
 use super::source::{IcebergFile, ScanContext};
 use crate::arrow::schema::field_id;
 use crate::external;
@@ -50,7 +52,11 @@ impl Morselizer for IcebergMorselizer {
         {
             range.end = i64::MAX;
         }
-        if task.deletes().is_empty() && !self.opening.context.deletes.has_more(&task) {
+        let is_parquet = task.file_format() == FileFormat::Parquet;
+        if !is_parquet && !has_rows(&file) {
+            return Ok(Box::new(NoPlan));
+        }
+        if is_parquet && task.deletes().is_empty() && !self.opening.context.deletes.has_more(&task) {
             return self.opening.plan(&task, file);
         }
         let opening = Arc::clone(&self.opening);
@@ -104,17 +110,21 @@ impl FileOpening {
         task: &FileScanTask,
         file: PartitionedFile,
     ) -> Result<Box<dyn MorselPlanner>> {
-        let context = &self.context;
-        let constants = context.constants.of(task).map_err(external)?;
-        config.expr_adapter_factory = Some(Arc::new(FieldIdAdapterFactory {
-            schema: Arc::clone(&context.schema),
-            name_mapping: Arc::clone(&context.name_mapping),
-            constants: Arc::new(constants),
-            without_nan: Arc::new(without_nan(task, self.inner.table_schema().table_schema())),
-        }));
+        config.expr_adapter_factory = Some(Arc::new(self.adapter(task)?));
         let store = Arc::clone(&self.object_store);
         let morselizer = source.create_morselizer(store, &config, self.partition)?;
         morselizer.plan_file(file)
+    }
+
+    /// How the table's columns are found in a file.
+    pub(super) fn adapter(&self, task: &FileScanTask) -> Result<FieldIdAdapterFactory> {
+        let context = &self.context;
+        Ok(FieldIdAdapterFactory {
+            schema: Arc::clone(&context.schema),
+            name_mapping: Arc::clone(&context.name_mapping),
+            constants: Arc::new(context.constants.of(task).map_err(external)?),
+            without_nan: Arc::new(without_nan(task, self.inner.table_schema().table_schema())),
+        })
     }
 
     async fn plan_with_deletes(
@@ -125,7 +135,9 @@ impl FileOpening {
         let deletes = &self.context.deletes;
         let positions = deletes.deleted_positions(task).await.map_err(external)?;
         let mut positions = positions.filter(|deleted| !deleted.is_empty());
-        if self.context.deleted_rows == DeletedRows::LeftOut
+        let is_parquet = task.file_format() == FileFormat::Parquet;
+        if is_parquet
+            && self.context.deleted_rows == DeletedRows::LeftOut
             && let Some(deleted) = positions.take()
         {
             file = self.without_rows(&deleted, file).await?;
@@ -144,7 +156,10 @@ impl FileOpening {
             });
         }
         if keys.is_empty() && positions.is_none() {
-            return self.plan(task, file);
+            return match is_parquet {
+                true => self.plan(task, file),
+                false => row_file::open(self, task, &self.projection, None).await,
+            };
         }
         let position = |deleted| {
             let column = reading.add(MetadataColumn::Pos.name())?;
@@ -157,6 +172,9 @@ impl FileOpening {
             keys,
             marks: (self.context.deleted_rows == DeletedRows::Marked).then(|| self.marks()),
         };
+        if !is_parquet {
+            return row_file::open(self, task, &reading.projection(), Some(filter)).await;
+        }
         // The limit counts what is left of the rows: the stream of all files applies it.
         let mut config = self.config.clone();
         config.limit = None;

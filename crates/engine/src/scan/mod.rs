@@ -1,6 +1,7 @@
 //! Scans of Iceberg tables as DataFusion plans.
 
 pub(crate) mod adapt_array;
+pub(crate) mod avro;
 mod columns;
 mod deleted_rows;
 mod equality_deletes;
@@ -16,6 +17,7 @@ pub mod pushdown;
 pub mod read_options;
 pub(crate) mod reader_factory;
 mod row_access;
+mod row_file;
 mod source;
 mod statistics;
 mod strict_store;

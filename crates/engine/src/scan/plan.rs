@@ -13,6 +13,7 @@ use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::logical_expr::Expr;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion_datasource::compute_all_files_statistics;
+use tarn_format::deletes::DeleteKind;
 use tarn_format::manifest::data_file::FileFormat;
 use tarn_format::metrics::ScanMetrics;
 use tarn_format::scan::incremental::IncrementalScan;
@@ -22,7 +23,7 @@ use tarn_format::spec::name_mapping::{DEFAULT_NAME_MAPPING, NameMapping};
 use tarn_format::spec::types::FieldId;
 use tarn_format::{Error, ResultExt};
 
-use super::columns::ScanColumns;
+use super::columns::{Positions, ScanColumns};
 use super::deleted_rows::DeletedRows;
 use super::equality_deletes::EqualityDeletes;
 use super::file_constants::ConstantColumns;
@@ -74,8 +75,9 @@ pub(crate) fn scan_planned(
         footers: Arc::clone(&table.caches().footers),
     });
     let deleted = deleted_rows(table, &request);
+    let positions = positions(plan, deleted, &deletes);
     let context = scan_context(table, plan, Arc::clone(&readers), (deleted, deletes)).map_err(external)?;
-    let columns = ScanColumns::new(table, &context.equality, deleted);
+    let columns = ScanColumns::new(table, &context.equality, positions);
     let projection = columns.projection(table, request.projection);
     let files = Files {
         table,
@@ -139,7 +141,7 @@ async fn plan_files(table: &IcebergTable, request: &ScanRequest<'_>) -> tarn_for
 
 fn check(task: &FileScanTask) -> tarn_format::Result<()> {
     let refuse = |what: String| Err(Error::unsupported(what).with_context("file", task.path()));
-    if task.file_format() != FileFormat::Parquet {
+    if !matches!(task.file_format(), FileFormat::Parquet | FileFormat::Avro) {
         return refuse(format!(
             "reading {} data files is not supported yet",
             task.file_format()
@@ -224,6 +226,18 @@ fn deleted_rows(table: &IcebergTable, request: &ScanRequest<'_>) -> DeletedRows 
     match is_asked_for {
         true => DeletedRows::Marked,
         false => DeletedRows::LeftOut,
+    }
+}
+
+/// Positions tell deleted rows where those are shown, and in formats that cannot leave rows out by position.
+fn positions(plan: &ScanPlan, deleted: DeletedRows, deletes: &DeleteLoader) -> Positions {
+    let by_position = |task: &FileScanTask| {
+        deletes.has_more(task) || task.deletes().iter().any(|d| d.kind() != DeleteKind::Equality)
+    };
+    let is_tested = |task: &FileScanTask| task.file_format() != FileFormat::Parquet && by_position(task);
+    match deleted == DeletedRows::Marked || plan.tasks.iter().any(is_tested) {
+        true => Positions::Needed,
+        false => Positions::AsAskedFor,
     }
 }
 

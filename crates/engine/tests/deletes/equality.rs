@@ -22,7 +22,7 @@ fn longs(values: impl IntoIterator<Item = Option<i64>>) -> ArrayRef {
     Arc::new(Int64Array::from_iter(values))
 }
 
-fn texts(values: &[Option<&str>]) -> ArrayRef {
+pub(crate) fn texts(values: &[Option<&str>]) -> ArrayRef {
     Arc::new(StringViewArray::from_iter(values.iter().copied()))
 }
 

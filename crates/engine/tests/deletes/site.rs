@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use apache_avro::types::Value as Avro;
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema as ArrowSchema};
 use arrow::util::display::array_value_to_string;
@@ -164,6 +165,24 @@ impl Site {
         file.file_size_in_bytes = bytes.len() as i64;
         let offset = |group: &parquet::file::metadata::RowGroupMetaData| group.column(0).byte_range().0 as i64;
         file.split_offsets = footer.row_groups().iter().map(offset).collect();
+        self.io().await.write(&location, Bytes::from(bytes)).await.unwrap();
+        file
+    }
+
+    /// A file of these records in an Avro file; not committed.
+    pub(crate) async fn avro(&self, name: &str, content: DataContent, schema: &str, rows: Vec<Avro>) -> DataFile {
+        let schema = apache_avro::Schema::parse_str(schema).unwrap();
+        let mut writer = apache_avro::Writer::with_codec(&schema, Vec::new(), apache_avro::Codec::Null);
+        let location = self.location(name);
+        let mut file = DataFile::new(content, &location, FileFormat::Avro);
+        file.record_count = rows.len() as i64;
+        for row in rows {
+            writer.append(row).unwrap();
+            // Several blocks.
+            writer.flush().unwrap();
+        }
+        let bytes = writer.into_inner().unwrap();
+        file.file_size_in_bytes = bytes.len() as i64;
         self.io().await.write(&location, Bytes::from(bytes)).await.unwrap();
         file
     }

@@ -32,6 +32,11 @@ impl Header {
         self.metadata.get(key).and_then(|v| std::str::from_utf8(v).ok())
     }
 
+    /// How blocks are compressed.
+    pub fn codec(&self) -> Codec {
+        self.codec
+    }
+
     /// The schema the file was written with.
     ///
     /// # Errors
@@ -83,31 +88,47 @@ impl<'a> ContainerReader<'a> {
     /// # Errors
     /// `Corrupt` when the file ends inside a block, a length lies, or the sync marker is wrong.
     pub fn next_block(&mut self) -> Result<Option<Block<'_>>> {
-        if self.rest.is_empty() {
+        let block = read_block(&self.header, self.rest, &mut self.decompressor, &mut self.buffer)?;
+        let Some((record_count, rest)) = block else {
             return Ok(None);
-        }
-        let (record_count, rest) = read_long(self.rest)?;
-        let (size_bytes, rest) = read_long(rest)?;
-        let record_count =
-            u64::try_from(record_count).map_err(|_| Error::corrupt("an Avro block has a negative count"))?;
-        let size_bytes =
-            usize::try_from(size_bytes).map_err(|_| Error::corrupt("an Avro block has a negative size"))?;
-        if size_bytes.saturating_add(SYNC_BYTES) > rest.len() || size_bytes > MAX_BLOCK_BYTES {
-            return Err(Error::corrupt("the Avro file ends inside a block"));
-        }
-        let (block, rest) = rest.split_at(size_bytes);
-        let (sync, rest) = rest.split_at(SYNC_BYTES);
-        if sync != self.header.sync {
-            return Err(Error::corrupt("an Avro block is not followed by the sync marker"));
-        }
+        };
         self.rest = rest;
-        self.decompressor.decompress(block, &mut self.buffer)?;
         Ok(Some(Block {
             record_count,
             bytes_left: rest.len(),
             buffer: &self.buffer,
         }))
     }
+}
+
+/// Reads the block with which `rest` begins into `buffer`. Returns the number of records that it says it holds, and what
+/// follows it; `None` at the end of the file.
+///
+/// # Errors
+/// As [`ContainerReader::next_block`].
+pub fn read_block<'a>(
+    header: &Header,
+    rest: &'a [u8],
+    decompressor: &mut Decompressor,
+    buffer: &mut BlockBuffer,
+) -> Result<Option<(u64, &'a [u8])>> {
+    if rest.is_empty() {
+        return Ok(None);
+    }
+    let (record_count, rest) = read_long(rest)?;
+    let (size_bytes, rest) = read_long(rest)?;
+    let record_count = u64::try_from(record_count).map_err(|_| Error::corrupt("an Avro block has a negative count"))?;
+    let size_bytes = usize::try_from(size_bytes).map_err(|_| Error::corrupt("an Avro block has a negative size"))?;
+    if size_bytes.saturating_add(SYNC_BYTES) > rest.len() || size_bytes > MAX_BLOCK_BYTES {
+        return Err(Error::corrupt("the Avro file ends inside a block"));
+    }
+    let (block, rest) = rest.split_at(size_bytes);
+    let (sync, rest) = rest.split_at(SYNC_BYTES);
+    if sync != header.sync {
+        return Err(Error::corrupt("an Avro block is not followed by the sync marker"));
+    }
+    decompressor.decompress(block, buffer)?;
+    Ok(Some((record_count, rest)))
 }
 
 /// Reads the header alone.

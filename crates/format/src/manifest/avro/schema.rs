@@ -15,8 +15,21 @@ pub struct AvroSchema {
     pub avro_type: AvroType,
     /// What it stands for.
     pub logical: Logical,
+    /// Ids of what an array or map holds.
+    pub ids: ItemIds,
     /// How many types lie within each other here; bounded, so that everything may recurse over schemas.
     depth: usize,
+}
+
+/// Field ids that an array or map has for its items; absent in old files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ItemIds {
+    /// `element-id` of an array.
+    pub element: Option<FieldId>,
+    /// `key-id` of a map.
+    pub key: Option<FieldId>,
+    /// `value-id` of a map.
+    pub value: Option<FieldId>,
 }
 
 /// No manifest nests deeper than its partition fields: 7 levels. JSON alone bounds nothing, for named types may be used
@@ -48,12 +61,15 @@ pub enum AvroType {
     Record(Vec<AvroField>),
 }
 
-/// A logical type, as far as partition values need it.
+/// A logical type that Iceberg has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Logical {
     None,
-    Decimal { precision: u8, scale: u8 },
+    Decimal {
+        precision: u8,
+        scale: u8,
+    },
     Date,
     TimeMillis,
     TimeMicros,
@@ -61,6 +77,8 @@ pub enum Logical {
     TimestampMicros(Zone),
     TimestampNanos(Zone),
     Uuid,
+    /// An array of the entries of a map whose keys are no strings.
+    Map,
 }
 
 /// Whether timestamps are instants (`adjust-to-utc`).
@@ -199,7 +217,7 @@ impl Parser {
                 None => return self.named_type(name, namespace),
             },
         };
-        let schema = new_schema(avro_type, logical(object))?;
+        let schema = new_schema(avro_type, logical(object), item_ids(object))?;
         if matches!(schema.avro_type, AvroType::Enum | AvroType::Fixed(_)) {
             self.register(object, namespace, &schema);
         }
@@ -241,18 +259,13 @@ impl Parser {
         let (Some(name), Some(field_type)) = (json.get("name").and_then(Json::as_str), json.get("type")) else {
             return Err(Error::corrupt("the Avro schema holds a field without name or type"));
         };
-        // Some writers put ids in quotes.
-        let id = json.get("field-id").and_then(|id| match id {
-            Json::String(text) => text.parse().ok(),
-            id => id.as_i64(),
-        });
         Ok(AvroField {
             name: name.to_string(),
             original_name: json
                 .get("iceberg-field-name")
                 .and_then(Json::as_str)
                 .map(str::to_string),
-            field_id: id.and_then(|id| FieldId::try_from(id).ok()),
+            field_id: id_of(json.get("field-id")),
             schema: self.parse(field_type, namespace)?,
         })
     }
@@ -262,11 +275,28 @@ impl Parser {
     }
 }
 
-fn plain(avro_type: AvroType) -> Result<Arc<AvroSchema>> {
-    new_schema(avro_type, Logical::None)
+fn item_ids(object: &JsonMap<String, Json>) -> ItemIds {
+    ItemIds {
+        element: id_of(object.get("element-id")),
+        key: id_of(object.get("key-id")),
+        value: id_of(object.get("value-id")),
+    }
 }
 
-fn new_schema(avro_type: AvroType, logical: Logical) -> Result<Arc<AvroSchema>> {
+/// Some writers put ids in quotes.
+fn id_of(json: Option<&Json>) -> Option<FieldId> {
+    let id = match json? {
+        Json::String(text) => text.parse().ok(),
+        id => id.as_i64(),
+    };
+    FieldId::try_from(id?).ok()
+}
+
+fn plain(avro_type: AvroType) -> Result<Arc<AvroSchema>> {
+    new_schema(avro_type, Logical::None, ItemIds::default())
+}
+
+fn new_schema(avro_type: AvroType, logical: Logical, ids: ItemIds) -> Result<Arc<AvroSchema>> {
     let within = match &avro_type {
         AvroType::Array(inner) | AvroType::Map(inner) => inner.depth,
         AvroType::Union(branches) => branches.iter().map(|b| b.depth).max().unwrap_or(0),
@@ -281,6 +311,7 @@ fn new_schema(avro_type: AvroType, logical: Logical) -> Result<Arc<AvroSchema>> 
     Ok(Arc::new(AvroSchema {
         avro_type,
         logical,
+        ids,
         depth: within + 1,
     }))
 }
@@ -330,6 +361,7 @@ fn logical(object: &JsonMap<String, Json>) -> Logical {
         "local-timestamp-micros" => Logical::TimestampMicros(Zone::None),
         "local-timestamp-nanos" => Logical::TimestampNanos(Zone::None),
         "uuid" => Logical::Uuid,
+        "map" => Logical::Map,
         _ => Logical::None,
     }
 }
