@@ -17,9 +17,9 @@ use datafusion::physical_expr_adapter::PhysicalExprAdapterFactory;
 use datafusion_datasource::morsel::{Morsel, MorselPlan, MorselPlanner};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
+use tarn_format::Error;
 use tarn_format::scan::FileScanTask;
 use tarn_format::spec::types::FieldId;
-use tarn_format::{Error, ResultExt};
 
 use super::avro::{AvroBatches, AvroFile};
 use super::deleted_rows::DeletedRowsFilter;
@@ -44,17 +44,40 @@ pub(super) async fn open(
     projection: &ProjectionExprs,
     filter: Option<DeletedRowsFilter>,
 ) -> Result<Box<dyn MorselPlanner>> {
-    let bytes = opening.context.readers.io.read(task.path()).await.map_err(external)?;
-    let opened = RowFile::new(opening, task, projection, bytes);
-    let mut opened = opened.map_err(|e| e.context(format!("data file {}", task.path())))?;
+    let place = Place {
+        table: opening.context.table.clone(),
+        path: task.path().to_string(),
+    };
+    let read = opening.context.readers.io.read(task.path()).await;
+    let file = read.and_then(AvroFile::open).map_err(|e| place.of(e))?;
+    let mut opened = RowFile::new(opening, task, projection, (place, file))?;
     opened.deleted = filter;
     Ok(Box::new(OnePlan(Box::new(opened))))
+}
+
+/// What an error names.
+#[derive(Debug)]
+struct Place {
+    table: String,
+    path: String,
+}
+
+impl Place {
+    fn of(&self, error: Error) -> DataFusionError {
+        let error = error.with_context("data file", self.path.as_str());
+        external(error.with_context("table", self.table.as_str()))
+    }
+
+    /// The same for errors of bringing rows into the query's shape.
+    fn of_engine(&self, error: DataFusionError) -> DataFusionError {
+        error.context(format!("data file {} of table {}", self.path, self.table))
+    }
 }
 
 /// A file whose rows are decoded batch by batch.
 #[derive(Debug)]
 struct RowFile {
-    path: String,
+    place: Place,
     batches: AvroBatches,
     /// The file's columns, then positions.
     schema: ArrowSchemaRef,
@@ -72,7 +95,7 @@ impl RowFile {
         opening: &FileOpening,
         task: &FileScanTask,
         projection: &ProjectionExprs,
-        bytes: bytes::Bytes,
+        (place, file): (Place, AvroFile),
     ) -> Result<Self> {
         let table = opening.inner.table_schema().table_schema();
         let predicate = opening.inner.filter();
@@ -81,22 +104,22 @@ impl RowFile {
             .flat_map(|expr| collect_columns(&expr))
             .filter_map(|column| field_id(table.fields().get(column.index())?))
             .collect();
-        let file = AvroFile::open(bytes).map_err(external)?;
         let identified = assign_ids(file.schema(), &opening.context.name_mapping);
-        let fields = identified.fields().iter().enumerate();
+        let fields = identified.fields().iter().zip(file.schema().fields()).enumerate();
+        // Arrays are of the file's own types, which have no ids where the name mapping gives them.
         let columns: Vec<(usize, FieldRef)> = fields
-            .filter(|(_, field)| field_id(field).is_some_and(|id| wanted.contains(&id)))
-            .map(|(i, field)| (i, Arc::clone(field)))
+            .filter(|(_, (field, _))| field_id(field).is_some_and(|id| wanted.contains(&id)))
+            .map(|(i, (_, own))| (i, Arc::clone(own)))
             .collect();
         let indexes: Vec<usize> = columns.iter().map(|(i, _)| *i).collect();
-        let batches = file.batches(&indexes, BATCH_ROWS).map_err(external)?;
+        let batches = file.batches(&indexes, BATCH_ROWS).map_err(|e| place.of(e))?;
         let position: FieldRef = Arc::new(Field::new(MetadataColumn::Pos.name(), DataType::Int64, false));
         let stored = columns.into_iter().map(|(_, field)| field);
         let schema = Arc::new(ArrowSchema::new(stored.chain([position]).collect::<Vec<_>>()));
         let adapter = opening.adapter(task)?.create(Arc::clone(table), Arc::clone(&schema))?;
         let adapted = projection.clone().try_map_exprs(|expr| adapter.rewrite(expr))?;
         Ok(RowFile {
-            path: task.path().to_string(),
+            place,
             batches,
             predicate: predicate.map(|predicate| adapter.rewrite(predicate)).transpose()?,
             projector: adapted.make_projector(&schema)?,
@@ -108,10 +131,13 @@ impl RowFile {
     }
 
     fn next(&mut self) -> Result<Option<RecordBatch>> {
-        let batch = self.batches.next_batch().context("data file", self.path.as_str());
-        let Some(batch) = batch.map_err(external)? else {
-            return Ok(None);
-        };
+        let batch = self.batches.next_batch().map_err(|e| self.place.of(e))?;
+        let shaped = batch.map(|batch| self.shaped(batch));
+        shaped.transpose().map_err(|e| self.place.of_engine(e))
+    }
+
+    /// The rows as the query sees them.
+    fn shaped(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
         let mut batch = self.with_positions(batch)?;
         if let Some(predicate) = &self.predicate {
             let kept = predicate.evaluate(&batch)?.into_array(batch.num_rows())?;
@@ -123,8 +149,8 @@ impl RowFile {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let projected = RecordBatch::try_new_with_options(Arc::clone(&self.output), columns, &options)?;
         match &self.deleted {
-            Some(deleted) => deleted.apply(&projected).map(Some),
-            None => Ok(Some(projected)),
+            Some(deleted) => deleted.apply(&projected),
+            None => Ok(projected),
         }
     }
 

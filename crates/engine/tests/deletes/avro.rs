@@ -50,7 +50,7 @@ async fn numbered(site: &Site, name: &str, first: i64, rows: i64) -> DataFile {
 
 #[tokio::test]
 async fn rows_are_read_by_field_id() {
-    let site = Site::new(V2).await;
+    let site = Site::new(V3).await;
     let (a, b) = (numbered(&site, "a", 0, 5).await, site.numbered("b", 5, 2).await);
     site.append(&[&a.into(), &b]).await;
     let all = "SELECT id, data FROM t ORDER BY id";
@@ -153,15 +153,16 @@ const ALL_TYPES: &str = r#"{"type": "record", "name": "table", "fields": [
     {"name": "tz", "type": {"type": "long", "logicalType": "timestamp-micros", "adjust-to-utc": true}, "field-id": 9},
     {"name": "bin", "type": "bytes", "field-id": 10},
     {"name": "fix", "type": {"type": "fixed", "name": "fixed_3", "size": 3}, "field-id": 11},
-    {"name": "l", "type": ["null", {"type": "array", "items": ["null", "int"], "element-id": 13}], "field-id": 12},
-    {"name": "m", "type": ["null", {"type": "map", "values": "long", "key-id": 15, "value-id": 16}], "field-id": 14},
+    {"name": "l", "type": ["null", {"type": "array", "items": ["null", "int"], "element-id": 16}], "field-id": 12},
+    {"name": "m", "type": ["null", {"type": "map", "values": "long", "key-id": 17, "value-id": 18}], "field-id": 13},
     {"name": "mi", "type": ["null", {"type": "array", "logicalType": "map", "items":
-        {"type": "record", "name": "k18_v19", "fields": [
-            {"name": "key", "type": "int", "field-id": 18},
-            {"name": "value", "type": ["null", "string"], "field-id": 19}]}}], "field-id": 17},
-    {"name": "s", "type": ["null", {"type": "record", "name": "r20", "fields": [
-        {"name": "x", "type": "int", "field-id": 21}]}], "field-id": 20}]}"#;
+        {"type": "record", "name": "k19_v20", "fields": [
+            {"name": "key", "type": "int", "field-id": 19},
+            {"name": "value", "type": ["null", "string"], "field-id": 20}]}}], "field-id": 14},
+    {"name": "s", "type": ["null", {"type": "record", "name": "r15", "fields": [
+        {"name": "x", "type": "int", "field-id": 21}]}], "field-id": 15}]}"#;
 
+/// With the ids that a new table gives.
 fn all_types() -> Vec<NestedField> {
     use PrimitiveType as P;
     let required = |id, name: &str, p: P| NestedField::required(id, name, p);
@@ -186,14 +187,14 @@ fn all_types() -> Vec<NestedField> {
         required(9, "tz", P::Timestamptz),
         required(10, "bin", P::Binary),
         required(11, "fix", P::Fixed(3)),
-        NestedField::optional(12, "l", list(NestedField::optional(13, "element", P::Int))),
+        NestedField::optional(12, "l", list(NestedField::optional(16, "element", P::Int))),
         NestedField::optional(
-            14,
+            13,
             "m",
-            map(required(15, "key", P::String), required(16, "value", P::Long)),
+            map(required(17, "key", P::String), required(18, "value", P::Long)),
         ),
-        NestedField::optional(17, "mi", map(required(18, "key", P::Int), text(19, "value"))),
-        NestedField::optional(20, "s", StructType::new(vec![required(21, "x", P::Int)])),
+        NestedField::optional(14, "mi", map(required(19, "key", P::Int), text(20, "value"))),
+        NestedField::optional(15, "s", StructType::new(vec![required(21, "x", P::Int)])),
     ]
 }
 
@@ -247,6 +248,34 @@ async fn all_types_are_decoded() {
 }
 
 #[tokio::test]
+async fn files_without_ids_are_read_by_the_name_mapping() {
+    let nested = StructType::new(vec![NestedField::optional(4, "x", PrimitiveType::Long)]);
+    let columns = vec![
+        NestedField::optional(1, "id", PrimitiveType::Long),
+        NestedField::optional(2, "data", PrimitiveType::String),
+        NestedField::optional(3, "s", nested),
+    ];
+    let site = Site::with(V2, columns, PartitionSpec::unpartitioned()).await;
+    let schema = r#"{"type": "record", "name": "hive", "fields": [
+        {"name": "s", "type": {"type": "record", "name": "s", "fields": [{"name": "x", "type": "int"}]}},
+        {"name": "old", "type": "string"},
+        {"name": "id", "type": "int"}]}"#;
+    let row = record(vec![
+        ("s", record(vec![("x", Avro::Int(5))])),
+        ("old", Avro::String("text".to_string())),
+        ("id", Avro::Int(1)),
+    ]);
+    let file = site.avro("a", DataContent::Data, schema, vec![row]).await;
+    site.append(&[&file.into()]).await;
+    // Without a mapping of its own, the schema's names count.
+    assert_eq!(site.query("SELECT id, data, s['x'] FROM t").await, ["1 NULL 5"]);
+    let mapping = r#"[{"field-id": 2, "names": ["data", "old"]}, {"field-id": 3, "names": ["s"]}]"#;
+    site.set_property("schema.name-mapping.default", mapping).await;
+    assert_eq!(site.query("SELECT id, data, s['x'] FROM t").await, ["NULL text NULL"]);
+    assert_eq!(site.query("SELECT data FROM t WHERE data > 'a'").await, ["text"]);
+}
+
+#[tokio::test]
 async fn broken_files_are_refused() {
     let site = Site::new(V2).await;
     let a = numbered(&site, "a", 0, 50).await;
@@ -255,5 +284,8 @@ async fn broken_files_are_refused() {
     io.delete(&a.file_path).await.unwrap();
     io.write(&a.file_path, bytes.slice(..bytes.len() - 20)).await.unwrap();
     site.append(&[&a.into()]).await;
-    assert_eq!(site.error("SELECT * FROM t").await.kind(), ErrorKind::Corrupt);
+    let error = site.error("SELECT * FROM t").await;
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    let message = error.to_string();
+    assert!(message.contains("db.t") && message.contains("data/a"), "{message}");
 }

@@ -132,6 +132,11 @@ impl Site {
         self.update(vec![TableUpdate::UpgradeFormatVersion(version)]).await;
     }
 
+    pub(crate) async fn set_property(&self, key: &str, value: &str) {
+        let properties = Properties::from([(key.to_string(), value.to_string())]);
+        self.update(vec![TableUpdate::SetProperties(properties)]).await;
+    }
+
     /// Gives the table these columns.
     pub(crate) async fn evolve(&self, columns: Vec<NestedField>) {
         let schema = Schema::new(1, StructType::new(columns), vec![]).unwrap();

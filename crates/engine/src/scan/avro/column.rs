@@ -13,6 +13,9 @@ use tarn_format::manifest::avro::cursor::{Cursor, Malformed};
 use tarn_format::manifest::avro::schema::{AvroSchema, AvroType, Logical};
 use tarn_format::{Error, Result};
 
+/// What the items of arrays and maps in one batch may take at least, in bytes: an item may stand in one byte of the file.
+const MAX_ITEMS_BYTES: usize = 1 << 30;
+
 /// A column and what it holds so far.
 #[derive(Debug)]
 pub(super) struct Column {
@@ -21,6 +24,8 @@ pub(super) struct Column {
     null_branch: Option<u8>,
     nulls: NullBufferBuilder,
     values: Values,
+    /// What a value takes at least, in bytes.
+    width_bytes: usize,
 }
 
 #[derive(Debug)]
@@ -54,12 +59,34 @@ impl Column {
     /// `Unsupported` where the two don't belong together.
     pub(super) fn new(field: &Field, schema: &Arc<AvroSchema>) -> Result<Self> {
         let nullable = schema.nullable().ok_or_else(|| mismatch(field))?;
-        Ok(Column {
-            data_type: field.data_type().clone(),
-            null_branch: nullable.null_branch,
+        Ok(Self::of(
+            field.data_type(),
+            nullable.null_branch,
+            Values::new(field, nullable.schema)?,
+        ))
+    }
+
+    fn of(data_type: &DataType, null_branch: Option<u8>, values: Values) -> Self {
+        Column {
+            data_type: data_type.clone(),
+            null_branch,
             nulls: NullBufferBuilder::new(0),
-            values: Values::new(field, nullable.schema)?,
-        })
+            width_bytes: values.width_bytes(),
+            values,
+        }
+    }
+
+    /// What a value takes at least, in bytes: also one that takes a single byte in the file.
+    pub(super) fn width_bytes(&self) -> usize {
+        self.width_bytes
+    }
+
+    /// Refuses more items than memory should be given for.
+    fn check_items(&self) -> Result<(), Malformed> {
+        match self.nulls.len().saturating_mul(self.width_bytes) > MAX_ITEMS_BYTES {
+            true => Err(Malformed::TooLarge),
+            false => Ok(()),
+        }
     }
 
     /// Decodes one value.
@@ -136,16 +163,24 @@ impl Values {
             }
             (AvroType::Map(values), DataType::Map(of, _)) => {
                 let (key, value) = pair_of(of)?;
-                let key = Column {
-                    data_type: key.data_type().clone(),
-                    null_branch: None,
-                    nulls: NullBufferBuilder::new(0),
-                    values: Values::Sized(vec![0], Vec::new()),
-                };
+                let key = Column::of(key.data_type(), None, Values::Sized(vec![0], Vec::new()));
                 Values::Map(vec![0], Box::new((key, Column::new(value, values)?)))
             }
             _ => return Err(mismatch(field)),
         })
+    }
+
+    fn width_bytes(&self) -> usize {
+        match self {
+            Values::Null | Values::Booleans(_) => 1,
+            Values::Ints(_) | Values::Floats(_) | Values::Sized(..) | Values::List(..) | Values::Map(..) => 4,
+            Values::Longs(..) | Values::Doubles(_) => 8,
+            Values::UuidText(_) | Values::Decimals(..) => 16,
+            Values::Fixed(size, _) => *size,
+            Values::Struct(children) => children
+                .iter()
+                .fold(1, |sum, child| sum.saturating_add(child.width_bytes)),
+        }
     }
 
     fn decode(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
@@ -174,12 +209,16 @@ impl Values {
             }
             Values::Struct(children) => children.iter_mut().try_for_each(|child| child.decode(cursor))?,
             Values::List(ends, items) => {
-                each_item(cursor, |cursor| items.decode(cursor))?;
+                each_item(cursor, |cursor| {
+                    items.check_items()?;
+                    items.decode(cursor)
+                })?;
                 ends.push(offset(items.nulls.len())?);
             }
             Values::Map(ends, pair) => {
                 let (keys, values) = pair.as_mut();
                 each_item(cursor, |cursor| {
+                    values.check_items()?;
                     keys.decode(cursor)?;
                     values.decode(cursor)
                 })?;

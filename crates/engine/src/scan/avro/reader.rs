@@ -16,6 +16,9 @@ use tarn_format::{Error, Result};
 use super::column::Column;
 use super::file_schema;
 
+/// Bytes of records after which a batch ends, if it has not as many rows yet as it may.
+const BATCH_BYTES: usize = 32 << 20;
+
 /// A file that is in memory, whose header was read.
 #[derive(Debug)]
 pub(crate) struct AvroFile {
@@ -73,6 +76,12 @@ impl AvroFile {
         if SkipCompiler::default().compile(&self.avro) == Skip::Nothing {
             return Err(Error::unsupported("the Avro file's records have no columns"));
         }
+        let width = read.iter().fold(1, |sum: usize, c| sum.saturating_add(c.width_bytes()));
+        if width > BATCH_BYTES {
+            return Err(Error::unsupported(format!(
+                "the Avro file's records take {width} bytes each, more than {BATCH_BYTES}"
+            )));
+        }
         Ok(AvroBatches {
             schema: Arc::new(ArrowSchema::new(fields)),
             columns: read,
@@ -84,7 +93,7 @@ impl AvroFile {
             block: BlockBuffer::default(),
             position: 0,
             records_left: 0,
-            batch_rows: batch_rows.max(1),
+            batch_rows: batch_rows.min(BATCH_BYTES / width).max(1),
         })
     }
 }
@@ -147,11 +156,14 @@ impl AvroBatches {
     /// `Corrupt` when the file breaks off or holds what its schema does not allow.
     pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         let mut rows = 0;
-        while rows < self.batch_rows {
+        let mut bytes = 0;
+        while rows < self.batch_rows && bytes < BATCH_BYTES {
             if self.records_left == 0 && !self.load_block()? {
                 break;
             }
-            rows += self.decode(self.batch_rows - rows)?;
+            let start = self.position;
+            rows += self.decode(self.batch_rows - rows, BATCH_BYTES - bytes)?;
+            bytes += self.position - start;
         }
         if rows == 0 {
             return Ok(None);
@@ -177,19 +189,22 @@ impl AvroBatches {
         Ok(true)
     }
 
-    /// Decodes records of the block, so many at most; returns how many.
-    fn decode(&mut self, most: usize) -> Result<usize> {
-        let records = usize::try_from(self.records_left).unwrap_or(usize::MAX).min(most);
+    /// Decodes records of the block, so many rows at most and until they take so many bytes; returns how many.
+    fn decode(&mut self, most_rows: usize, most_bytes: usize) -> Result<usize> {
+        let records = usize::try_from(self.records_left).unwrap_or(usize::MAX).min(most_rows);
         let mut cursor = Cursor::new(&self.block).at(self.position);
-        for _ in 0..records {
+        let enough = self.position.saturating_add(most_bytes);
+        let mut decoded = 0;
+        while decoded < records && cursor.position() < enough {
             decode_record(&self.steps, &mut self.columns, &mut cursor)?;
+            decoded += 1;
         }
         self.position = cursor.position();
-        self.records_left -= records as u64;
+        self.records_left -= decoded as u64;
         if self.records_left == 0 && cursor.remaining() > 0 {
             return Err(Error::corrupt("an Avro block holds more than its records"));
         }
-        Ok(records)
+        Ok(decoded)
     }
 }
 
@@ -206,3 +221,6 @@ fn decode_record(steps: &[Step], columns: &mut [Column], cursor: &mut Cursor<'_>
     }
     cursor.check()
 }
+
+#[cfg(test)]
+mod tests;
