@@ -18,7 +18,8 @@ use super::statement::{Prepared, Statement, in_memory};
 use crate::deletes::DeleteLoader;
 use crate::external;
 use crate::scan::plan::{ScanRequest, scan_planned};
-use crate::scan::{AnswersFrom, ReadOptions};
+use crate::scan::{AnswersFrom, MetadataColumn, ReadOptions};
+use crate::write::row_lineage::RowLineage;
 use crate::write::statement_write::StatementWrite;
 
 /// New rows up to this many bytes wait for the rows that are kept, so that both come into the same files.
@@ -71,6 +72,10 @@ impl Statement<'_> {
             .clone()
             .with_read_options(from_data)
             .map_err(external)?;
+        let read = match self.target.lineage() {
+            RowLineage::Stored => read.with_metadata_columns(&MetadataColumn::LINEAGE),
+            RowLineage::Assigned => read,
+        };
         let deletes = DeleteLoader::new(read.table().io.clone(), read.caches()).with_more(gone);
         let request = ScanRequest {
             projection: None,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use arrow::array::RecordBatch;
+use arrow::datatypes::DataType;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
@@ -24,12 +25,14 @@ use crate::external;
 use crate::write::append::{check_branch, check_rows};
 use crate::write::append_exec::{count_batch, count_schema, plan_properties};
 use crate::write::report::ReportSlot;
+use crate::write::row_lineage::RowLineage;
 
 /// A plan that changes the rows which `plan` names, and commits once per execution. Its result is one row with the number
 /// of changed rows, `count`. Nothing happens before it is executed, and nothing is committed when no row changes.
 ///
-/// The input's columns are the [`LEADING_COLUMNS`], the table's in order (none for DELETE) and
-/// [`RowTarget::keys`]. `state` plans what is read again.
+/// The input's columns are the [`LEADING_COLUMNS`], the table's in order (none for DELETE), from format version 3 on the
+/// `_row_id` of the row that changes (NULL for a new row; none for DELETE), and [`RowTarget::keys`]. `state` plans what is
+/// read again.
 ///
 /// # Errors
 /// `InvalidInput` when columns do not match; `NotFound` for a branch that does not exist.
@@ -59,6 +62,11 @@ fn check(plan: &Arc<dyn ExecutionPlan>, target: &RowTarget) -> tarn_format::Resu
     if target.statement == RowStatement::Delete && last == LEADING_COLUMNS {
         return Ok(());
     }
+    let last = match target.lineage() {
+        RowLineage::Assigned => last,
+        RowLineage::Stored if *schema.field(last - 1).data_type() == DataType::Int64 => last - 1,
+        RowLineage::Stored => return Err(Error::invalid("a row-level change tells no row ids")),
+    };
     let rows: Vec<usize> = (LEADING_COLUMNS..last).collect();
     let rows = schema.project(&rows);
     let rows = rows.map_err(|e| Error::invalid("a row-level change has too few columns").with_source(e))?;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
+use arrow::array::{Array, AsArray, BooleanArray, RecordBatch, new_null_array};
 use arrow::compute::{cast, filter_record_batch};
-use arrow::datatypes::{DataType, Int32Type, Int64Type, Schema as ArrowSchema, SchemaRef as ArrowSchemaRef};
+use arrow::datatypes::{DataType, Field, Int32Type, Int64Type, Schema as ArrowSchema, SchemaRef as ArrowSchemaRef};
 use arrow::util::display::array_value_to_string;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::SendableRecordBatchStream;
@@ -13,8 +13,10 @@ use futures::StreamExt;
 use tarn_format::Error;
 
 use super::changed_rows::{ChangedRows, Fate};
-use super::target::{LEADING_COLUMNS, RowAction};
+use super::target::{LEADING_COLUMNS, RowAction, RowTarget};
 use crate::external;
+use crate::scan::MetadataColumn;
+use crate::write::row_lineage::RowLineage;
 
 /// Splits streams of one execution.
 #[derive(Debug, Clone)]
@@ -23,14 +25,16 @@ pub(super) struct Split {
     /// The schema of new rows.
     rows: ArrowSchemaRef,
     keys: Arc<[String]>,
+    lineage: RowLineage,
 }
 
 impl Split {
-    pub(super) fn new(input: &ArrowSchema, keys: &[String], changed: Arc<ChangedRows>) -> Self {
+    pub(super) fn new(input: &ArrowSchema, target: &RowTarget, changed: Arc<ChangedRows>) -> Self {
         Split {
-            rows: new_rows_schema(input, keys.len()),
+            rows: new_rows_schema(input, target.keys.len(), target.lineage()),
             changed,
-            keys: Arc::from(keys),
+            keys: Arc::from(target.keys.as_slice()),
+            lineage: target.lineage(),
         }
     }
 
@@ -64,7 +68,11 @@ impl Split {
             .map(|a| Some(matches!(a, RowAction::Update | RowAction::Insert)))
             .collect();
         let last = batch.num_columns() - self.keys.len();
-        let columns = batch.columns()[LEADING_COLUMNS..last].to_vec();
+        let mut columns = batch.columns()[LEADING_COLUMNS..last].to_vec();
+        if self.lineage == RowLineage::Stored {
+            // A row that changes takes the sequence number of the commit.
+            columns.push(new_null_array(&DataType::Int64, batch.num_rows()));
+        }
         let rows = RecordBatch::try_new(Arc::clone(&self.rows), columns)?;
         let rows = filter_record_batch(&rows, &is_new)?;
         Ok((rows.num_rows() > 0).then_some(rows))
@@ -124,12 +132,16 @@ impl Split {
 }
 
 /// The schema of new rows. NULLs are the writer's business.
-fn new_rows_schema(input: &ArrowSchema, key_columns: usize) -> ArrowSchemaRef {
+fn new_rows_schema(input: &ArrowSchema, key_columns: usize, lineage: RowLineage) -> ArrowSchemaRef {
     let last = input.fields().len().saturating_sub(key_columns);
     let fields = input.fields().iter().take(last).skip(LEADING_COLUMNS);
-    let fields: Vec<_> = fields
+    let mut fields: Vec<_> = fields
         .map(|f| Arc::new(f.as_ref().clone().with_nullable(true)))
         .collect();
+    if lineage == RowLineage::Stored && !fields.is_empty() {
+        let last_updated = MetadataColumn::LastUpdatedSequenceNumber.name();
+        fields.push(Arc::new(Field::new(last_updated, DataType::Int64, true)));
+    }
     Arc::new(ArrowSchema::new(fields))
 }
 

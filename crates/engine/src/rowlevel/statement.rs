@@ -47,7 +47,7 @@ impl Statement<'_> {
     /// Those of the input, of writing and of the commit. Nothing has happened then, unless the commit's outcome is unknown.
     pub(super) async fn run(self) -> Result<RowChangeReport> {
         let table = self.target.write.table_name();
-        let write = StatementWrite::new(Arc::new(self.target.write.clone()));
+        let write = StatementWrite::new(Arc::new(self.target.write.clone())).with_lineage(self.target.lineage());
         let prepared = match self.target.options.mode {
             RowLevelMode::CopyOnWrite => self.copy_on_write(&write).await,
             RowLevelMode::MergeOnRead => self.merge_on_read(&write).await,
@@ -83,7 +83,7 @@ impl Statement<'_> {
     /// The streams of new rows; changed rows of files are taken down while they are read.
     pub(super) fn split(&self) -> Result<(Vec<SendableRecordBatchStream>, Split, Arc<ChangedRows>)> {
         let changed = Arc::new(ChangedRows::new(self.target.statement));
-        let split = Split::new(&self.input.schema(), &self.target.keys, Arc::clone(&changed));
+        let split = Split::new(&self.input.schema(), self.target, Arc::clone(&changed));
         let partitions = self.input.output_partitioning().partition_count();
         let streams: Result<Vec<_>> = (0..partitions)
             .map(|p| Ok(split.stream(self.input.execute(p, Arc::clone(self.context))?)))

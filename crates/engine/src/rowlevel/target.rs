@@ -5,6 +5,7 @@ use tarn_format::expr::Predicate;
 use super::options::RowLevelOptions;
 use crate::provider::IcebergTable;
 use crate::write::WriteTarget;
+use crate::write::row_lineage::RowLineage;
 
 /// Columns of the input before those of the table: `_file`, `_pos` (both NULL for new rows) and the [`RowAction`].
 pub const LEADING_COLUMNS: usize = 3;
@@ -73,6 +74,14 @@ pub struct RowTarget {
     pub options: RowLevelOptions,
     /// Matches every row that the statement may read: what others do to other rows is no conflict.
     pub conflict_filter: Predicate,
-    /// What the columns of the input behind the table's are called, by which an error shows a row.
+    /// What the last columns of the input are called, by which an error shows a row.
     pub keys: Vec<String>,
+}
+
+impl RowTarget {
+    /// Where rows that are written have their lineage from. Where they bring it, the input has a column behind the table's,
+    /// for all but DELETE: `_row_id` of the row that changes, NULL for new rows.
+    pub(crate) fn lineage(&self) -> RowLineage {
+        RowLineage::of_changes(&self.write.table.metadata)
+    }
 }

@@ -24,8 +24,10 @@ use tarn_format::spec::schema::Schema;
 use tarn_format::spec::types::FieldId;
 
 use super::adapt_array::adapt;
+use super::metadata_columns::MetadataColumn;
 use super::name_mapping::assign_ids;
 use super::nan_guard::NanGuard;
+use super::row_lineage::{InheritedLineage, inherited_where_null};
 use crate::arrow::schema::field_id;
 use crate::arrow::value::to_scalar;
 use crate::external;
@@ -44,6 +46,8 @@ pub(crate) struct FieldIdAdapterFactory {
     pub(crate) constants: Arc<FileConstants>,
     /// Floating-point columns of which the manifest says that no value is NaN.
     pub(crate) without_nan: Arc<HashSet<FieldId>>,
+    /// What rows inherit.
+    pub(crate) lineage: InheritedLineage,
 }
 
 impl PhysicalExprAdapterFactory for FieldIdAdapterFactory {
@@ -115,10 +119,16 @@ impl FieldIdAdapter {
         if let Some(constant) = self.factory.constants.get(&id) {
             return Ok(Arc::new(Literal::new(constant.cast_to(logical.data_type())?)));
         }
-        match self.by_id.get(&id) {
-            Some(index) => Ok(self.file_column(*index, logical)),
-            None => self.absent(id, logical),
+        let stored = self.by_id.get(&id).map(|index| self.file_column(*index, logical));
+        if let Some(inherited) = self.factory.lineage.of_column(id, || self.position())? {
+            return inherited_where_null(stored, inherited);
         }
+        stored.map_or_else(|| self.absent(id, logical), Ok)
+    }
+
+    fn position(&self) -> Result<Arc<dyn PhysicalExpr>> {
+        let name = MetadataColumn::Pos.name();
+        Ok(Arc::new(Column::new(name, self.physical.index_of(name)?)))
     }
 
     /// Columns that the reader itself makes (row numbers) have no id: both schemas hold them by name.

@@ -82,8 +82,8 @@ impl ConstantColumns {
             MetadataColumn::SpecId => ScalarValue::Int32(Some(task.spec_id())),
             MetadataColumn::Deleted => ScalarValue::Boolean(Some(false)),
             MetadataColumn::Partition => struct_scalar(&self.partition_values(task), &self.partition)?,
-            // Made by the reader, row by row.
-            MetadataColumn::Pos => return Ok(None),
+            // Made row by row.
+            MetadataColumn::Pos | MetadataColumn::RowId | MetadataColumn::LastUpdatedSequenceNumber => return Ok(None),
         }))
     }
 

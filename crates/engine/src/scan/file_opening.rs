@@ -25,6 +25,7 @@ use super::file_planner::{DeferredPlanner, FilteredPlanner};
 use super::metadata_columns::MetadataColumn;
 use super::row_access::access_plan;
 use super::row_file::{self, NoPlan, has_rows};
+use super::row_lineage::InheritedLineage;
 use super::source::{IcebergFile, ScanContext};
 use crate::arrow::schema::field_id;
 use crate::external;
@@ -124,6 +125,7 @@ impl FileOpening {
             name_mapping: Arc::clone(&context.name_mapping),
             constants: Arc::new(context.constants.of(task).map_err(external)?),
             without_nan: Arc::new(without_nan(task, self.inner.table_schema().table_schema())),
+            lineage: InheritedLineage::of(task),
         })
     }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::parquet::arrow::RowNumber;
-use tarn_format::spec::table_metadata::TableMetadata;
+use tarn_format::spec::table_metadata::{FormatVersion, TableMetadata};
 use tarn_format::spec::types::{FieldId, NestedFieldRef, StructType};
 use tarn_format::transform::Transform;
 
-use crate::arrow::schema::{FIELD_ID_KEY, struct_to_arrow};
+use crate::arrow::schema::{COMMENT_KEY, FIELD_ID_KEY, struct_to_arrow};
 
 /// A metadata column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,18 +24,34 @@ pub enum MetadataColumn {
     SpecId,
     /// `_partition`: the file's partition, over the fields of all specs.
     Partition,
+    /// `_row_id`: what identifies the row for as long as it lives; NULL where the file was given no ids.
+    RowId,
+    /// `_last_updated_sequence_number`: sequence number of the commit that last changed the row; NULL as `_row_id` is.
+    LastUpdatedSequenceNumber,
 }
 
 impl MetadataColumn {
     /// All of them, in the order in which they follow a table's own columns. `_pos` is last: the Parquet reader
     /// makes it, and puts what it makes behind what files hold.
-    pub const ALL: [MetadataColumn; 5] = [
+    pub const ALL: [MetadataColumn; 7] = [
         MetadataColumn::SpecId,
         MetadataColumn::Partition,
         MetadataColumn::File,
         MetadataColumn::Deleted,
+        MetadataColumn::RowId,
+        MetadataColumn::LastUpdatedSequenceNumber,
         MetadataColumn::Pos,
     ];
+
+    /// The columns of row lineage, which files may store (spec, "Row Lineage").
+    pub const LINEAGE: [MetadataColumn; 2] = [MetadataColumn::RowId, MetadataColumn::LastUpdatedSequenceNumber];
+
+    /// Those that a table has: row lineage begins with format version 3.
+    pub fn of_table(metadata: &TableMetadata) -> impl Iterator<Item = MetadataColumn> {
+        let has_lineage = metadata.format_version >= FormatVersion::V3;
+        let columns = Self::ALL.into_iter();
+        columns.filter(move |c| has_lineage || !Self::LINEAGE.contains(c))
+    }
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -45,6 +61,8 @@ impl MetadataColumn {
             MetadataColumn::Deleted => "_deleted",
             MetadataColumn::SpecId => "_spec_id",
             MetadataColumn::Partition => "_partition",
+            MetadataColumn::RowId => "_row_id",
+            MetadataColumn::LastUpdatedSequenceNumber => "_last_updated_sequence_number",
         }
     }
 
@@ -61,6 +79,8 @@ impl MetadataColumn {
             MetadataColumn::Deleted => i32::MAX - 3,
             MetadataColumn::SpecId => i32::MAX - 4,
             MetadataColumn::Partition => i32::MAX - 5,
+            MetadataColumn::RowId => i32::MAX - 107,
+            MetadataColumn::LastUpdatedSequenceNumber => i32::MAX - 108,
         }
     }
 
@@ -71,14 +91,19 @@ impl MetadataColumn {
         }
         let data_type = match self {
             MetadataColumn::File => DataType::Utf8View,
-            MetadataColumn::Pos => DataType::Int64,
+            MetadataColumn::Pos | MetadataColumn::RowId | MetadataColumn::LastUpdatedSequenceNumber => DataType::Int64,
             MetadataColumn::Deleted => DataType::Boolean,
             MetadataColumn::SpecId => DataType::Int32,
             MetadataColumn::Partition => struct_to_arrow(&partition_struct(metadata)),
         };
-        let nullable = self == MetadataColumn::Partition;
-        let id = HashMap::from([(FIELD_ID_KEY.to_string(), self.field_id().to_string())]);
-        Arc::new(Field::new(self.name(), data_type, nullable).with_metadata(id))
+        let is_lineage = Self::LINEAGE.contains(&self);
+        let nullable = self == MetadataColumn::Partition || is_lineage;
+        let mut described = HashMap::from([(FIELD_ID_KEY.to_string(), self.field_id().to_string())]);
+        if is_lineage {
+            // The reader takes a file's columns as they are where its schema is the same as this, but nulls are inherited.
+            described.insert(COMMENT_KEY.to_string(), "inherited where the file has none".to_string());
+        }
+        Arc::new(Field::new(self.name(), data_type, nullable).with_metadata(described))
     }
 }
 

@@ -18,6 +18,7 @@ pub mod read_options;
 pub(crate) mod reader_factory;
 mod row_access;
 mod row_file;
+mod row_lineage;
 mod source;
 mod statistics;
 mod strict_store;

@@ -75,7 +75,10 @@ pub(crate) fn scan_planned(
         footers: Arc::clone(&table.caches().footers),
     });
     let deleted = deleted_rows(table, &request);
-    let positions = positions(plan, deleted, &deletes);
+    let positions = match table.metadata_columns().contains(&MetadataColumn::RowId) {
+        true => Positions::Needed,
+        false => positions(plan, deleted, &deletes),
+    };
     let context = scan_context(table, plan, Arc::clone(&readers), (deleted, deletes)).map_err(external)?;
     let columns = ScanColumns::new(table, &context.equality, positions);
     let projection = columns.projection(table, request.projection);
@@ -188,6 +191,7 @@ fn scan_context(
         name_mapping: Arc::new(mapping),
         constants: ConstantColumns::new(Arc::clone(metadata), Arc::clone(&schema), columns),
         schema,
+        table: table.table().ident.to_string(),
         description: describe(table, plan),
     })
 }
@@ -231,9 +235,8 @@ fn deleted_rows(table: &IcebergTable, request: &ScanRequest<'_>) -> DeletedRows 
 
 /// Positions tell deleted rows where those are shown, and in formats that cannot leave rows out by position.
 fn positions(plan: &ScanPlan, deleted: DeletedRows, deletes: &DeleteLoader) -> Positions {
-    let by_position = |task: &FileScanTask| {
-        deletes.has_more(task) || task.deletes().iter().any(|d| d.kind() != DeleteKind::Equality)
-    };
+    let by_position =
+        |task: &FileScanTask| deletes.has_more(task) || task.deletes().iter().any(|d| d.kind() != DeleteKind::Equality);
     let is_tested = |task: &FileScanTask| task.file_format() != FileFormat::Parquet && by_position(task);
     match deleted == DeletedRows::Marked || plan.tasks.iter().any(is_tested) {
         true => Positions::Needed,

@@ -35,6 +35,7 @@ use super::file_constants::ConstantColumns;
 use super::file_opening::{FileOpening, IcebergMorselizer, projected};
 use super::metadata_columns::MetadataColumn;
 use super::reader_factory::TableReaderFactory;
+use crate::arrow::schema::field_id;
 use crate::deletes::DeleteLoader;
 
 /// What all files of a scan share.
@@ -52,6 +53,8 @@ pub(crate) struct ScanContext {
     /// Ids of files without any: the mapping of the table, or that of its schema.
     pub(crate) name_mapping: Arc<NameMapping>,
     pub(crate) constants: ConstantColumns,
+    /// The table as errors name it.
+    pub(crate) table: String,
     /// One line for EXPLAIN: snapshot, files, manifests and filter.
     pub(crate) description: String,
 }
@@ -99,6 +102,16 @@ impl IcebergSource {
     fn needs_marks(&self, expr: &Arc<dyn PhysicalExpr>) -> bool {
         let is_mark = |column: &Column| column.name() == MetadataColumn::Deleted.name();
         self.context.deleted_rows == DeletedRows::Marked && collect_columns(expr).iter().any(is_mark)
+    }
+
+    /// Whether the expression needs rows' positions: the inner source's filters cannot have them.
+    fn needs_positions(&self, expr: &Arc<dyn PhysicalExpr>) -> bool {
+        let schema = self.inner.table_schema().table_schema();
+        let is_row_id = |column: &Column| {
+            let field = schema.fields().get(column.index());
+            field.and_then(|f| field_id(f)) == Some(MetadataColumn::RowId.field_id())
+        };
+        collect_columns(expr).iter().any(is_row_id)
     }
 }
 
@@ -172,7 +185,10 @@ impl FileSource for IcebergSource {
         filters: Vec<Arc<dyn PhysicalExpr>>,
         config: &ConfigOptions,
     ) -> Result<FilterPushdownPropagation<Arc<dyn FileSource>>> {
-        let kept: Vec<bool> = filters.iter().map(|f| self.needs_marks(f)).collect();
+        let kept: Vec<bool> = filters
+            .iter()
+            .map(|f| self.needs_marks(f) || self.needs_positions(f))
+            .collect();
         let given = filters.into_iter().zip(&kept).filter(|(_, kept)| !**kept);
         let pushed = self
             .inner

@@ -17,6 +17,7 @@ pub mod partition;
 pub(crate) mod position_deletes;
 pub mod report;
 mod rolling;
+pub(crate) mod row_lineage;
 pub(crate) mod statement_write;
 mod table_write;
 mod transform_array;

@@ -18,6 +18,7 @@ use super::conform::Conform;
 use super::layout::Layout;
 use super::parquet_file::ParquetFiles;
 use super::rolling::WriteContext;
+use super::row_lineage::RowLineage;
 use super::table_write::{Pairing, TableWrite};
 use super::written_files::WrittenFiles;
 use crate::external;
@@ -27,6 +28,7 @@ use crate::external;
 pub(crate) struct StatementWrite {
     target: Arc<WriteTarget>,
     written: Arc<WrittenFiles>,
+    lineage: RowLineage,
 }
 
 impl StatementWrite {
@@ -34,10 +36,18 @@ impl StatementWrite {
         StatementWrite {
             written: Arc::new(WrittenFiles::new(target.table.io.clone())),
             target,
+            lineage: RowLineage::Assigned,
         }
     }
 
-    /// Writes the rows of a plan, whose columns are the table's in order and which stand in `layout`.
+    /// The same for rows that have their lineage from there.
+    #[must_use]
+    pub(crate) fn with_lineage(self, lineage: RowLineage) -> Self {
+        StatementWrite { lineage, ..self }
+    }
+
+    /// Writes the rows of a plan, whose columns are the table's in order, perhaps with lineage behind them, and which stand
+    /// in `layout`.
     pub(crate) async fn write(
         &self,
         plan: &Arc<dyn ExecutionPlan>,
@@ -66,7 +76,7 @@ impl StatementWrite {
     fn table_write(&self, context: &TaskContext) -> tarn_format::Result<TableWrite> {
         let target = &self.target;
         let metadata = &target.table.metadata;
-        let schema = Arc::clone(metadata.current_schema());
+        let schema = self.lineage.stored_schema(metadata)?;
         let conform = Conform::new(Arc::clone(&schema));
         let stored = Arc::clone(conform.stored_schema());
         let io = target.table.io.clone();
@@ -107,7 +117,7 @@ impl StatementWrite {
     /// # Errors
     /// As [`Transaction::commit`]; unless the outcome is unknown, what was written is deleted then.
     pub(crate) async fn commit(self, mut change: Change) -> tarn_format::Result<CommitOutcome> {
-        let StatementWrite { target, written } = self;
+        let StatementWrite { target, written, .. } = self;
         change.publication = target.publication;
         change.summary.extend(target.options.snapshot_properties.clone());
         if let Some(branch) = &target.branch {

@@ -22,6 +22,7 @@ use super::{
 };
 use crate::scan::MetadataColumn;
 use crate::write::WriteTarget;
+use crate::write::row_lineage::RowLineage;
 use crate::write::tests::{Making, Site, ours};
 use crate::{Caches, IcebergTable};
 
@@ -104,7 +105,9 @@ impl Change {
     async fn plan(self, site: &Site) -> (Arc<dyn ExecutionPlan>, SessionContext) {
         let table = IcebergTable::new(site.table().await, SnapshotSelector::Current, Caches::default()).unwrap();
         let context = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(2));
-        let places = [MetadataColumn::File, MetadataColumn::Pos];
+        let lineage = RowLineage::of_changes(&table.table().metadata);
+        let row_id = (lineage == RowLineage::Stored && self.statement != RowStatement::Delete).then(|| col("_row_id"));
+        let places = [MetadataColumn::File, MetadataColumn::Pos, MetadataColumn::RowId];
         let provider = table.clone().with_metadata_columns(&places);
         let leading = vec![col("_file"), col("_pos"), lit(self.action as i32).alias("_action")];
         let named = ["id", "s"]
@@ -115,7 +118,7 @@ impl Change {
             .keys
             .iter()
             .map(|key| col(key.as_str()).alias(format!("key {key}")));
-        let columns: Vec<Expr> = leading.into_iter().chain(named).chain(keys).collect();
+        let columns: Vec<Expr> = leading.into_iter().chain(named).chain(row_id).chain(keys).collect();
         let frame = context.read_table(Arc::new(provider)).unwrap();
         let input = frame.filter(self.filter).unwrap().select(columns).unwrap();
         let input = input.create_physical_plan().await.unwrap();

@@ -91,6 +91,7 @@ fn changes(target: &Target, merge: &Merge, parts: &MergeQuery, rows: LogicalPlan
         }
         projection.push(value.build()?.alias(field.name.as_str()));
     }
+    projection.extend(parts.row_id.map(|at| columns[at].clone().alias("_row_id")));
     for (at, name) in &parts.keys {
         // A key is a column of the table, which has its name already.
         projection.push(columns[*at].clone().alias(format!("key {name}")));

@@ -24,6 +24,8 @@ use tarn_format::Error;
 /// Where a row of the target is; NULL where there is none. No user's column is called so.
 const TARGET_FILE: &str = "merge file";
 const TARGET_POSITION: &str = "merge position";
+/// The id of a row of the target, where it has row lineage.
+const TARGET_ROW_ID: &str = "merge row";
 /// True where there is a row of the source.
 const PRESENT: &str = "merge source";
 /// Begins the names of conditions.
@@ -53,6 +55,8 @@ pub(super) struct MergeQuery {
     pub(super) query: Query,
     /// For each clause the value of every column of the table; empty where rows are deleted.
     pub(super) values: Vec<Vec<ClauseValue>>,
+    /// The result column with the id of the target's row; `None` where the target has no row lineage.
+    pub(super) row_id: Option<usize>,
     /// Result columns by which a row of the target is shown, with their names.
     pub(super) keys: Vec<(usize, String)>,
 }
@@ -93,10 +97,12 @@ pub(super) fn merge_query(target: &Target, merge: &Merge) -> Result<MergeQuery> 
     parts.of_join.push(item(number, CLAUSE));
     let values: Result<Vec<_>> = (0..merge.clauses.len()).map(|k| parts.values(k)).collect();
     let values = values?;
+    let row_id = parts.row_id();
     let keys = parts.keys();
     Ok(MergeQuery {
         query: parts.query(),
         values,
+        row_id,
         keys,
     })
 }
@@ -239,6 +245,13 @@ impl Parts<'_> {
     fn joined(&mut self, k: usize, i: usize, value: Expr) -> ClauseValue {
         self.of_join.push(item(value, &value_name(k, i)));
         ClauseValue::Column(self.of_join.len() - 1)
+    }
+
+    fn row_id(&mut self) -> Option<usize> {
+        self.of_target.push(item(self.target.row_id()?, TARGET_ROW_ID));
+        let row_id = self.of_target(TARGET_ROW_ID);
+        self.of_join.push(item(row_id, "row id"));
+        Some(self.of_join.len() - 1)
     }
 
     /// The columns of the target that ON names.

@@ -7,6 +7,7 @@ use datafusion::logical_expr::{Expr as PlannedExpr, LogicalPlan, LogicalPlanBuil
 use sqlparser::ast::{Expr, Ident, ObjectName, Query, SelectItem, SetExpr, TableFactor, TableWithJoins, With};
 use tarn_engine::IcebergTable;
 use tarn_engine::rowlevel::{RowAction, RowLevelOptions, RowStatement, RowTarget, row_change};
+use tarn_engine::scan::MetadataColumn;
 use tarn_engine::write::{OptionSources, WriteTarget};
 use tarn_format::expr::Predicate;
 use tarn_format::scan::snapshots::SnapshotSelector;
@@ -67,6 +68,12 @@ impl Target {
 
     pub(super) fn properties(&self) -> &Properties {
         &self.found.table.metadata.properties
+    }
+
+    /// The column that identifies a row; `None` where the table has no row lineage.
+    pub(super) fn row_id(&self) -> Option<Expr> {
+        let row_id = MetadataColumn::of_table(&self.found.table.metadata).find(|c| *c == MetadataColumn::RowId);
+        row_id.map(|c| self.column(c.name()))
     }
 
     /// What columns may be qualified by: the alias, or ends of the table's name.

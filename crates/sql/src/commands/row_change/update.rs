@@ -44,6 +44,7 @@ pub(crate) async fn plan_update(session: &Session, update: &Update) -> Result<Wr
         let value = value.unwrap_or_else(|| target.column(&field.name));
         items.push(item(value, &format!("new {at}")));
     }
+    items.extend(target.row_id().map(SelectItem::UnnamedExpr));
     let query = target.query(update.with.clone(), items, update.condition.clone());
     let rows = plan_query(&target.context, query).await?;
     refuse_random(&rows)?;
@@ -67,6 +68,14 @@ fn with_values(target: &Target, rows: LogicalPlan, changed: &[bool]) -> Result<L
         };
         Ok(value.alias(column.name()))
     });
-    let values: Result<Vec<PlannedExpr>> = values.collect();
-    leading(rows, RowAction::Update, values?)
+    let mut values = values.collect::<Result<Vec<PlannedExpr>>>()?;
+    // Behind the columns stands the row's id, where the table has row lineage.
+    values.extend(
+        input
+            .columns()
+            .into_iter()
+            .skip(2 + changed.len())
+            .map(PlannedExpr::Column),
+    );
+    leading(rows, RowAction::Update, values)
 }

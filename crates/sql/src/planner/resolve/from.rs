@@ -241,7 +241,9 @@ impl Resolver<'_> {
         let columns = schema.fields().iter().map(|f| column(f.name())).collect();
         let path = loaded.name.0.clone();
         let metadata = match &loaded.iceberg {
-            Some(_) => MetadataColumn::ALL.iter().map(|c| c.name().to_string()).collect(),
+            Some(table) => MetadataColumn::of_table(&table.table().metadata)
+                .map(|c| c.name().to_string())
+                .collect(),
             None => Vec::new(),
         };
         let has_alias = written.is_some();
