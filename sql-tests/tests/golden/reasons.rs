@@ -11,7 +11,6 @@ const REASONS: &[(&str, &str)] = &[
     ("TRUNCATE is not supported yet", "needs TRUNCATE (row-level changes)"),
     ("INSERT OVERWRITE is not supported yet", "needs INSERT OVERWRITE"),
     ("views are not supported yet", "needs views"),
-    ("writing avro data files is not supported yet", "needs Avro data files"),
     ("writing orc data files is not supported yet", "needs ORC data files"),
 ];
 

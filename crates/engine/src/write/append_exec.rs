@@ -80,7 +80,8 @@ impl DisplayAs for AppendExec {
         let existing = &self.target.existing;
         write!(
             f,
-            "IcebergAppendExec: table={table}, branch={branch}{existing}, format=parquet"
+            "IcebergAppendExec: table={table}, branch={branch}{existing}, format={}",
+            self.target.options.format
         )
     }
 }

@@ -3,8 +3,13 @@
 
 pub mod append;
 pub(crate) mod append_exec;
+mod avro_file;
+mod avro_options;
+mod avro_rows;
+mod avro_schema;
 mod bounds;
 mod conform;
+mod data_files;
 mod float_metrics;
 pub(crate) mod layout;
 mod metrics;

@@ -1,13 +1,15 @@
 //! How a table is written: statement options over session settings over table properties over Iceberg's defaults.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::str::FromStr;
 
+use tarn_format::manifest::avro::codec::Codec;
 use tarn_format::manifest::data_file::FileFormat;
 use tarn_format::spec::snapshot::Properties;
 use tarn_format::spec::table_metadata::TableMetadata;
 use tarn_format::{Error, Result};
 
+use super::avro_options;
 use super::metrics_mode::MetricsConfig;
 use super::parquet_options::ParquetOptions;
 use crate::rowlevel::{IsolationLevel, RowStatement};
@@ -80,6 +82,16 @@ impl<'a> Settings<'a> {
             .or_else(|| find(self.table, setting.table))
     }
 
+    /// What the table alone says.
+    fn of_table(&self) -> Settings<'a> {
+        static NONE: Properties = Properties::new();
+        let none = OptionSources {
+            statement: &NONE,
+            session: &NONE,
+        };
+        Settings { sources: none, ..*self }
+    }
+
     /// A number of at least 1.
     pub(super) fn positive<N>(&self, setting: Setting, default: N) -> Result<N>
     where
@@ -145,9 +157,29 @@ pub struct OverwriteChecks {
     pub from_snapshot: Option<i64>,
 }
 
+/// The format of data files (`write.format.default`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteFormat {
+    /// Parquet, by [`WriteOptions::parquet`].
+    Parquet,
+    /// Avro, its blocks compressed so.
+    Avro(Codec),
+}
+
+impl fmt::Display for WriteFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            WriteFormat::Parquet => "parquet",
+            WriteFormat::Avro(_) => "avro",
+        })
+    }
+}
+
 /// How a table is written.
 #[derive(Debug, Clone)]
 pub struct WriteOptions {
+    /// The format of data files. Delete files are Parquet.
+    pub format: WriteFormat,
     /// Size at which a file is closed and the next begun, in bytes.
     pub target_file_size_bytes: u64,
     /// How rows are distributed. `None` where neither statement, session nor table say.
@@ -175,14 +207,19 @@ impl WriteOptions {
             sources,
             table: &metadata.properties,
         };
-        check_format(&settings)?;
+        let format = write_format(&settings)?;
         check_encryption(metadata)?;
         let schema = metadata.current_schema();
         Ok(WriteOptions {
+            format,
             target_file_size_bytes: settings.positive(TARGET_FILE_SIZE_BYTES, DEFAULT_TARGET_FILE_SIZE_BYTES)?,
             distribution: distribution(&settings, DISTRIBUTION_MODE)?,
             open_files: open_files(&settings)?,
-            parquet: ParquetOptions::new(&settings, schema)?,
+            parquet: match format {
+                WriteFormat::Parquet => ParquetOptions::new(&settings, schema)?,
+                // What a statement says of compression is meant for Avro.
+                WriteFormat::Avro(_) => ParquetOptions::new(&settings.of_table(), schema)?,
+            },
             metrics: MetricsConfig::new(&metadata.properties, schema, metadata.default_sort_order())?,
             snapshot_properties: snapshot_properties(sources),
             overwrite: overwrite_checks(sources.statement)?,
@@ -241,13 +278,14 @@ impl WriteOptions {
     }
 }
 
-fn check_format(settings: &Settings<'_>) -> Result<()> {
+fn write_format(settings: &Settings<'_>) -> Result<WriteFormat> {
     let Some((name, text)) = settings.get(FORMAT) else {
-        return Ok(());
+        return Ok(WriteFormat::Parquet);
     };
     match FileFormat::from_name(text.trim()) {
-        Some(FileFormat::Parquet) => Ok(()),
-        Some(FileFormat::Avro | FileFormat::Orc) => Err(Error::unsupported(format!(
+        Some(FileFormat::Parquet) => Ok(WriteFormat::Parquet),
+        Some(FileFormat::Avro) => Ok(WriteFormat::Avro(avro_options::codec(settings)?)),
+        Some(FileFormat::Orc) => Err(Error::unsupported(format!(
             "writing {} data files is not supported yet (property '{name}')",
             text.trim()
         ))),

@@ -164,7 +164,7 @@ fn edges(algorithm: EdgeAlgorithm) -> EdgeInterpolationAlgorithm {
 }
 
 /// The fewest bytes that hold every decimal of this many digits (spec, Appendix A, Parquet).
-fn decimal_bytes(precision: u8) -> i32 {
+pub(super) fn decimal_bytes(precision: u8) -> i32 {
     let largest = 10_i128.saturating_pow(u32::from(precision)) - 1;
     let bits = i128::BITS - largest.leading_zeros() + 1;
     bits.div_ceil(8) as i32

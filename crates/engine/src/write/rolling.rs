@@ -7,11 +7,11 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReser
 use tarn_format::Result;
 use tarn_format::io::file_names::DataFileNames;
 use tarn_format::io::location_provider::LocationProvider;
-use tarn_format::manifest::data_file::{DataFile, FileFormat, PartitionTuple};
+use tarn_format::manifest::data_file::{DataFile, PartitionTuple};
 use tarn_format::spec::partition::PartitionSpec;
 use tarn_format::spec::types::StructType;
 
-use super::parquet_file::{ParquetFile, ParquetFiles};
+use super::data_files::{DataFiles, OpenDataFile};
 use super::written_files::WrittenFiles;
 
 /// Rows between checks of the file's size, as in Java's `RollingFileWriter`.
@@ -23,7 +23,7 @@ const SMALL_TARGET_BYTES: u64 = 64 * 1024 * 1024;
 /// What all writers of one statement share.
 #[derive(Debug)]
 pub(super) struct WriteContext {
-    pub(super) files: ParquetFiles,
+    pub(super) files: DataFiles,
     pub(super) locations: LocationProvider,
     pub(super) spec: Arc<PartitionSpec>,
     pub(super) partition_type: StructType,
@@ -38,7 +38,7 @@ pub(super) struct RollingFile {
     context: Arc<WriteContext>,
     names: Arc<DataFileNames>,
     partition: PartitionTuple,
-    open: Option<ParquetFile>,
+    open: Option<OpenDataFile>,
     memory: MemoryReservation,
 }
 
@@ -66,7 +66,7 @@ impl RollingFile {
             let rows = self.rows_until_check(step).min(batch.num_rows() - start);
             self.append(&batch.slice(start, rows)).await?;
             start += rows;
-            let is_full = |f: &ParquetFile| f.size_bytes() >= self.context.target_file_size_bytes;
+            let is_full = |f: &OpenDataFile| f.size_bytes() >= self.context.target_file_size_bytes;
             if self.open.as_ref().is_some_and(is_full) {
                 self.close(done).await?;
             }
@@ -75,7 +75,7 @@ impl RollingFile {
     }
 
     fn rows_until_check(&self, step: usize) -> usize {
-        let rows = self.open.as_ref().map_or(0, ParquetFile::rows);
+        let rows = self.open.as_ref().map_or(0, OpenDataFile::rows);
         if step == ROWS_PER_CHECK {
             step - rows % step
         } else {
@@ -90,8 +90,11 @@ impl RollingFile {
         };
         file.write(rows).await?;
         if self.memory.try_resize(file.memory_bytes()).is_err() {
-            // Short of memory: a smaller row group is the lesser evil.
-            tracing::debug!(file = file.location(), "row group ended early for want of memory");
+            // Short of memory: a smaller row group or block is the lesser evil.
+            tracing::debug!(
+                file = file.location(),
+                "row group or block ended early for want of memory"
+            );
             file.flush().await?;
             self.memory.resize(file.memory_bytes());
         }
@@ -103,7 +106,7 @@ impl RollingFile {
         let Some(file) = self.open.take() else {
             return Ok(());
         };
-        let mut data = self.context.files.finish(file).await?;
+        let mut data = file.finish().await?;
         self.memory.free();
         data.spec_id = self.context.spec.spec_id;
         data.partition = self.partition.clone();
@@ -113,9 +116,9 @@ impl RollingFile {
     }
 }
 
-fn begin(context: &WriteContext, names: &DataFileNames, partition: &PartitionTuple) -> Result<ParquetFile> {
+fn begin(context: &WriteContext, names: &DataFileNames, partition: &PartitionTuple) -> Result<OpenDataFile> {
     let path = context.spec.partition_to_path(partition, &context.partition_type);
-    let name = names.next_name(FileFormat::Parquet);
+    let name = names.next_name(context.files.format());
     let location = context.locations.new_data_location(&path, &name)?;
     context.written.add(&location);
     context.files.create(location)

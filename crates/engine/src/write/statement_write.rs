@@ -14,8 +14,11 @@ use tarn_format::manifest::data_file::DataFile;
 use uuid::Uuid;
 
 use super::append::WriteTarget;
+use super::avro_file::AvroFiles;
 use super::conform::Conform;
+use super::data_files::DataFiles;
 use super::layout::Layout;
+use super::options::WriteFormat;
 use super::parquet_file::ParquetFiles;
 use super::rolling::WriteContext;
 use super::row_lineage::RowLineage;
@@ -80,7 +83,13 @@ impl StatementWrite {
         let conform = Conform::new(Arc::clone(&schema));
         let stored = Arc::clone(conform.stored_schema());
         let io = target.table.io.clone();
-        let files = ParquetFiles::new(io, Arc::clone(&schema), stored, &target.options)?;
+        let files = match target.options.format {
+            WriteFormat::Parquet => {
+                let files = ParquetFiles::new(io, Arc::clone(&schema), stored, &target.options)?;
+                DataFiles::Parquet(Arc::new(files))
+            }
+            WriteFormat::Avro(codec) => DataFiles::Avro(AvroFiles::new(io, &schema, codec)?),
+        };
         let spec = Arc::clone(metadata.default_spec());
         Ok(TableWrite {
             context: Arc::new(WriteContext {

@@ -1,6 +1,7 @@
 //! Writes through the engine into a catalog in memory, read back through it, and looked at in manifests and footers.
 
 mod append;
+mod avro_files;
 mod faults;
 mod layout;
 mod metrics;

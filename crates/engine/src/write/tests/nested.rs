@@ -90,11 +90,13 @@ async fn every_type_comes_back_inside_structs_lists_and_maps() {
         if p == PrimitiveType::Unknown {
             continue;
         }
-        for version in [FormatVersion::V1, FormatVersion::V2, FormatVersion::V3] {
+        let versions = [FormatVersion::V1, FormatVersion::V2, FormatVersion::V3];
+        for (version, format) in versions.into_iter().flat_map(|v| [(v, "parquet"), (v, "avro")]) {
             if version < since {
                 continue;
             }
-            let site = Site::new(columns(&p), Making::new().version(version)).await;
+            let making = Making::new().version(version).property("write.format.default", format);
+            let site = Site::new(columns(&p), making).await;
             let schema = schema_to_arrow(site.table().await.metadata.current_schema());
             let mut arrays = vec![positions()];
             arrays.extend(schema.fields()[1..].iter().map(|f| build(f.data_type(), &leaf)));
@@ -102,7 +104,7 @@ async fn every_type_comes_back_inside_structs_lists_and_maps() {
             site.append(batch.clone()).await.unwrap();
             let rows = site.rows("position").await;
             for (found, written) in rows.columns().iter().zip(batch.columns()) {
-                assert_eq!(shown(found), shown(written), "{p} in {version:?}");
+                assert_eq!(shown(found), shown(written), "{p} in {version:?} {format}");
             }
         }
     }

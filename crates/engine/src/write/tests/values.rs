@@ -146,7 +146,8 @@ pub(super) fn positions() -> ArrayRef {
 
 #[tokio::test]
 async fn every_type_comes_back_in_every_version() {
-    for version in [FormatVersion::V1, FormatVersion::V2, FormatVersion::V3] {
+    let versions = [FormatVersion::V1, FormatVersion::V2, FormatVersion::V3];
+    for (version, format) in versions.into_iter().flat_map(|v| [(v, "parquet"), (v, "avro")]) {
         let samples: Vec<_> = samples()
             .into_iter()
             .filter(|(_, since, _)| *since <= version)
@@ -157,11 +158,12 @@ async fn every_type_comes_back_in_every_version() {
             columns.push(NestedField::optional(i as i32 + 2, format!("c{i}"), p));
             arrays.push(array);
         }
-        let site = Site::new(columns, Making::new().version(version)).await;
+        let making = Making::new().version(version).property("write.format.default", format);
+        let site = Site::new(columns, making).await;
         let batch = site.batch(arrays).await;
         let report = site.append(batch.clone()).await.unwrap();
         assert_eq!((report.rows, report.files), (5, 1));
-        assert_eq!(site.rows("position").await, batch, "{version:?}");
+        assert_eq!(site.rows("position").await, batch, "{version:?} {format}");
         assert_eq!(site.file().await.record_count, 5);
     }
 }

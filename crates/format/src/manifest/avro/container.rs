@@ -207,6 +207,8 @@ pub struct ContainerWriter {
     block_records: u64,
     records: u64,
     compressed: Vec<u8>,
+    /// Bytes that were taken out.
+    taken: usize,
 }
 
 impl ContainerWriter {
@@ -230,6 +232,7 @@ impl ContainerWriter {
             block_records: 0,
             records: 0,
             compressed: Vec::new(),
+            taken: 0,
         }
     }
 
@@ -254,10 +257,25 @@ impl ContainerWriter {
 
     /// Bytes of the finished blocks and the header: a lower bound of the file's length.
     pub fn bytes_written(&self) -> usize {
-        self.out.len()
+        self.taken + self.out.len()
     }
 
-    fn flush(&mut self) -> Result<()> {
+    /// Bytes in memory.
+    pub fn waiting_bytes(&self) -> usize {
+        self.out.len() + self.block.bytes().len()
+    }
+
+    /// The header and the finished blocks, as far as they were not taken before: the file is written in pieces.
+    pub fn take_blocks(&mut self) -> Vec<u8> {
+        self.taken += self.out.len();
+        std::mem::take(&mut self.out)
+    }
+
+    /// Finishes the block that was begun.
+    ///
+    /// # Errors
+    /// `Io` when compression fails.
+    pub fn flush(&mut self) -> Result<()> {
         if self.block_records == 0 {
             return Ok(());
         }
@@ -274,7 +292,7 @@ impl ContainerWriter {
         Ok(())
     }
 
-    /// The file.
+    /// The file, without what was taken before.
     ///
     /// # Errors
     /// `Io` when compression fails.
