@@ -86,7 +86,9 @@ async fn rows_are_read_by_field_id() {
 #[tokio::test]
 async fn a_file_that_is_split_is_read_once() {
     let site = Site::new(V2).await;
-    site.append(&[&numbered(&site, "a", 0, 50).await.into()]).await;
+    let mut file = numbered(&site, "a", 0, 50).await;
+    file.split_offsets = vec![150, 300];
+    site.append(&[&file.into()]).await;
     let read = ReadOptions {
         split_size_bytes: Some(16),
         ..ReadOptions::default()

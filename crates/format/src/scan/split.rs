@@ -112,7 +112,9 @@ pub fn split_file(task: &FileScanTask, target_size_bytes: u64) -> Vec<FileSplit>
         start,
         length,
     };
-    if task.file_format() == FileFormat::Puffin || size == 0 {
+    // In Avro, rows' positions are counted from the first on: such a file is read in one piece.
+    let is_splittable = matches!(task.file_format(), FileFormat::Parquet | FileFormat::Orc);
+    if !is_splittable || size == 0 {
         return vec![piece(0, size)];
     }
     if let Some(offsets) = usable_offsets(task.split_offsets(), size) {
