@@ -1,6 +1,8 @@
 """Views made by Tarn's SQL read by Spark, and views made by Spark read by Tarn, in one SQLite catalog.
 
 Tarn's statements that write come first: Java's JdbcCatalog on SQLite keeps a read lock as long as it lives.
+Spark looks for unqualified names where the view was made, but not for those with versions and not for metadata tables:
+they are qualified here.
 
 usage: check_views.py DIRECTORY PEER   (after `tarn-interop-peer make DIRECTORY`)
 """
@@ -18,8 +20,8 @@ INSERT INTO base VALUES (4, 'c', 9.00);
 CREATE VIEW named (key COMMENT 'the key', twice) COMMENT 'about it' TBLPROPERTIES ('team'='x')
   AS SELECT id, price * 2 FROM base WHERE id > 1;
 CREATE VIEW over_view AS SELECT count(*) AS n, max(key) AS top FROM named;
-CREATE VIEW at_first AS SELECT id FROM base VERSION AS OF 'first';
-CREATE VIEW operations AS SELECT operation FROM base.snapshots;
+CREATE VIEW at_first AS SELECT id FROM lake.db.base VERSION AS OF 'first';
+CREATE VIEW operations AS SELECT operation FROM lake.db.base.snapshots;
 CREATE VIEW unnamed AS SELECT id + 1, upper(name) FROM base;
 CREATE VIEW changed AS SELECT id FROM base;
 CREATE OR REPLACE VIEW changed AS SELECT name, id FROM base WHERE name <> 'a';
@@ -34,7 +36,7 @@ ASKED_OF_SPARK = {
     "SELECT operation FROM lake.db.operations": [("append",), ("append",)],
     "SELECT * FROM lake.db.unnamed ORDER BY 1": [(2, "A"), (3, "B"), (4, "A"), (5, "C")],
     "SELECT name, id FROM lake.db.changed ORDER BY id": [("b", 2), ("c", 4)],
-    "DESCRIBE lake.db.named": [("key", "int", "the key"), ("twice", "decimal(10,2)", None)],
+    "DESCRIBE lake.db.named": [("key", "int", "the key"), ("twice", "decimal(10,2)", "")],
     "SHOW TBLPROPERTIES lake.db.named ('team')": [("team", "x")],
     "SHOW TBLPROPERTIES lake.db.changed ('reviewed')": [("reviewed", "yes")],
 }
@@ -56,6 +58,7 @@ ASKED_OF_TARN = {
     "SELECT name, n FROM with_cte ORDER BY name": [["a", "2"], ["b", "1"], ["c", "1"]],
     "SELECT id FROM other.elsewhere ORDER BY id": [["2"], ["3"], ["4"]],
     "SELECT day FROM unnamed ORDER BY day LIMIT 1": [["2024-02-01"]],
+    "DESCRIBE from_spark": [["k", "int", "spark says"], ["p", "decimal(8,2)", "(empty)"]],
     "DESCRIBE from_spark k": [["col_name", "k"], ["data_type", "int"], ["comment", "spark says"]],
     "SHOW TBLPROPERTIES from_spark ('team')": [["team", "y"]],
 }

@@ -93,7 +93,10 @@ fn describe_view(
         let field = schema.find_field(&column.to_string(), session.settings().case_sensitivity())?;
         return describe_column(field, column, schema.fields());
     }
-    let mut rows = columns(schema.fields());
+    // Columns of views without a comment have an empty one, as in Spark, and not NULL as those of tables.
+    let described = schema.fields().iter();
+    let described = described.map(|f| row(&f.name, type_name(&f.field_type), f.doc.as_deref().unwrap_or_default()));
+    let mut rows: Vec<Row> = described.collect();
     if extended == Extended::Given {
         rows.extend([row("", "", ""), row("# Detailed View Information", "", "")]);
         let details = views::details(&located.catalog_name, view).into_iter();

@@ -179,7 +179,7 @@ async fn what_is_described_of_a_view_is_its_metadata() {
     let rows = must(&session, "DESCRIBE EXTENDED v").await;
     let location = view(&session, "v").await.metadata.location.clone();
     for expected in [
-        "name string NULL".to_string(),
+        "name string (empty)".to_string(),
         "Name lake.db.v (empty)".to_string(),
         "Type VIEW (empty)".to_string(),
         "Comment c (empty)".to_string(),
