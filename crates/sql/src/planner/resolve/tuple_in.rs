@@ -26,9 +26,46 @@ pub(super) enum UnknownIs {
     Unknown,
 }
 
-impl UnknownIs {
+/// Where in a condition an expression stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Standing {
+    pub(super) unknown: UnknownIs,
+    /// Whether the condition is false where the expression is: DataFusion then joins by it, and minds NULL.
+    pub(super) decides: bool,
+}
+
+impl Standing {
     /// Of the operands of an expression.
     pub(super) fn within(self, expr: &Expr) -> Self {
+        let is_in = |operand: &Expr| {
+            let operand = match operand {
+                Expr::Nested(inner) => inner.as_ref(),
+                other => other,
+            };
+            matches!(operand, Expr::InSubquery { .. } | Expr::Nested(_))
+        };
+        Standing {
+            unknown: self.unknown.within(expr),
+            decides: self.decides
+                && match expr {
+                    Expr::Nested(_)
+                    | Expr::BinaryOp {
+                        op: BinaryOperator::And,
+                        ..
+                    } => true,
+                    Expr::UnaryOp {
+                        op: UnaryOperator::Not,
+                        expr: operand,
+                    } => is_in(operand),
+                    _ => false,
+                },
+        }
+    }
+}
+
+impl UnknownIs {
+    /// Of the operands of an expression.
+    fn within(self, expr: &Expr) -> Self {
         match expr {
             Expr::Nested(_) => self,
             Expr::BinaryOp {
@@ -59,11 +96,7 @@ pub(super) struct TupleIn {
 impl TupleIn {
     /// What NULL means for the IN below the NOT.
     fn unknown_inside(&self, outside: UnknownIs) -> UnknownIs {
-        match (self.is_negated, outside) {
-            (true, UnknownIs::False) => UnknownIs::True,
-            (true, UnknownIs::True) => UnknownIs::False,
-            _ => outside,
-        }
+        below_not(self.is_negated, outside)
     }
 
     /// Checks that there is a value for each column.
@@ -76,6 +109,15 @@ impl TupleIn {
             self.values.len(),
             self.columns.len()
         )))
+    }
+}
+
+/// What NULL means below a NOT that is there or not.
+pub(super) fn below_not(is_negated: bool, outside: UnknownIs) -> UnknownIs {
+    match (is_negated, outside) {
+        (true, UnknownIs::False) => UnknownIs::True,
+        (true, UnknownIs::True) => UnknownIs::False,
+        _ => outside,
     }
 }
 

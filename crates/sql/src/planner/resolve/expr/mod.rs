@@ -20,7 +20,7 @@ use self::predicates::{between, tuple_in_list, with_backslash_escape};
 use super::builders::{call, custom, quoted};
 use super::scope::Scope;
 use super::subqueries::{negated as negate_if, only_column};
-use super::tuple_in::{TupleIn, UnknownIs};
+use super::tuple_in::{Standing, TupleIn, UnknownIs, below_not};
 use super::{Cte, Place, Resolver};
 use crate::planner::expressions::{CAST, IN_LIST, NEGATE, TRY_CAST, UNIFY};
 
@@ -92,7 +92,7 @@ impl Resolver<'_> {
             nested: 0,
             aggregates: 0,
             lambdas: Vec::new(),
-            unknown: Vec::new(),
+            standing: Vec::new(),
             subquery_columns: Vec::new(),
         };
         match expr.visit(&mut visitor) {
@@ -113,8 +113,8 @@ struct ExprVisitor<'v, 'a> {
     /// How many aggregate functions are open: their arguments are columns of FROM before names of the select list.
     aggregates: usize,
     lambdas: Vec<Vec<String>>,
-    /// What NULL means for the operands of each expression that is open.
-    unknown: Vec<UnknownIs>,
+    /// Where the operands of each expression that is open stand.
+    standing: Vec<Standing>,
     /// The columns of the subquery that was closed last.
     subquery_columns: Vec<String>,
 }
@@ -153,8 +153,8 @@ impl VisitorMut for ExprVisitor<'_, '_> {
         if self.nested > 0 {
             return ControlFlow::Continue(());
         }
-        let unknown = self.unknown_is().within(expr);
-        self.unknown.push(unknown);
+        let standing = self.standing().within(expr);
+        self.standing.push(standing);
         match expr {
             Expr::CompoundFieldAccess { root, access_chain } => flow(join_leading_names(root, access_chain)),
             Expr::Lambda(lambda) => {
@@ -179,19 +179,34 @@ impl VisitorMut for ExprVisitor<'_, '_> {
         if self.nested > 0 {
             return ControlFlow::Continue(());
         }
-        self.unknown.pop();
+        self.standing.pop();
         flow(self.rewrite(expr))
     }
 }
 
 impl ExprVisitor<'_, '_> {
-    /// What NULL means at the place of the expression that comes next or was closed last.
-    fn unknown_is(&self) -> UnknownIs {
+    /// Where the expression that comes next or was closed last stands.
+    fn standing(&self) -> Standing {
         let outermost = match self.aliases.wanted {
-            Wanted::Filter => UnknownIs::False,
-            Wanted::Value => UnknownIs::Unknown,
+            Wanted::Filter => Standing {
+                unknown: UnknownIs::False,
+                decides: true,
+            },
+            Wanted::Value => Standing {
+                unknown: UnknownIs::Unknown,
+                decides: false,
+            },
         };
-        self.unknown.last().copied().unwrap_or(outermost)
+        self.standing.last().copied().unwrap_or(outermost)
+    }
+
+    /// Whether DataFusion would take a NULL of `value [NOT] IN (query)` for false, where it makes a difference.
+    fn loses_null(&self, is_negated: bool) -> bool {
+        let Standing { unknown, decides } = self.standing();
+        self.aliases.wanted == Wanted::Filter
+            && self.subquery_columns.len() == 1
+            && !decides
+            && below_not(is_negated, unknown) != UnknownIs::False
     }
 
     /// `(a, b) IN (query)`
@@ -203,8 +218,8 @@ impl ExprVisitor<'_, '_> {
             is_negated,
         };
         match self.aliases.wanted {
-            Wanted::Filter => self.resolver.tuple_in_filter(tuple, self.unknown_is()),
-            Wanted::Value => self.resolver.tuple_in_value(tuple, self.unknown_is()),
+            Wanted::Filter => self.resolver.tuple_in_filter(tuple, self.standing().unknown),
+            Wanted::Value => self.resolver.tuple_in_value(tuple, self.standing().unknown),
         }
     }
 
@@ -255,6 +270,14 @@ impl ExprVisitor<'_, '_> {
                 };
                 let query = std::mem::replace(subquery.as_mut(), super::from::empty_query());
                 self.tuple_in(values, query, *negated)?
+            }
+            Expr::InSubquery {
+                expr: value,
+                subquery,
+                negated,
+            } if self.loses_null(*negated) => {
+                let query = std::mem::replace(subquery.as_mut(), super::from::empty_query());
+                self.tuple_in(vec![take(value)], query, *negated)?
             }
             Expr::InSubquery {
                 expr: value,
