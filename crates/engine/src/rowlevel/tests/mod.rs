@@ -1,6 +1,7 @@
 //! Rows changed through the engine in both modes and all versions, and looked at again with their manifests.
 
 mod changes;
+mod faults;
 mod refusals;
 
 use std::sync::Arc;
@@ -68,7 +69,8 @@ struct Change {
     isolation: IsolationLevel,
     /// Rows that are changed.
     filter: Expr,
-    action: RowAction,
+    /// The number of a [`RowAction`].
+    action: Expr,
     /// The new values of `id` and `s`.
     values: Vec<Expr>,
     keys: Vec<String>,
@@ -81,7 +83,7 @@ fn delete(mode: RowLevelMode, filter: Expr) -> Change {
         granularity: DeleteGranularity::File,
         isolation: IsolationLevel::Serializable,
         filter,
-        action: RowAction::Delete,
+        action: lit(RowAction::Delete as i32),
         values: Vec::new(),
         keys: Vec::new(),
     }
@@ -94,7 +96,7 @@ fn update(mode: RowLevelMode, filter: Expr) -> Change {
     let text = concat(vec![lit("new "), cast(col("id"), DataType::Utf8)]);
     Change {
         statement: RowStatement::Update,
-        action: RowAction::Update,
+        action: lit(RowAction::Update as i32),
         values: vec![col("id"), cast(text, DataType::Utf8View)],
         ..delete(mode, filter)
     }
@@ -109,7 +111,7 @@ impl Change {
         let row_id = (lineage == RowLineage::Stored && self.statement != RowStatement::Delete).then(|| col("_row_id"));
         let places = [MetadataColumn::File, MetadataColumn::Pos, MetadataColumn::RowId];
         let provider = table.clone().with_metadata_columns(&places);
-        let leading = vec![col("_file"), col("_pos"), lit(self.action as i32).alias("_action")];
+        let leading = vec![col("_file"), col("_pos"), self.action.alias("_action")];
         let named = ["id", "s"]
             .into_iter()
             .zip(self.values)

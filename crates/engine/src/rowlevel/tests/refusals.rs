@@ -49,7 +49,7 @@ async fn a_row_that_comes_twice() {
         let twice = |statement| Change {
             statement,
             keys: vec!["id".to_string()],
-            action: RowAction::Keep,
+            action: lit(RowAction::Keep as i32),
             ..update(mode, col("id").eq(lit(7)))
         };
         let (plan, context) = doubled(&site, || twice(RowStatement::Merge)).await;
