@@ -9,7 +9,9 @@ use sqlparser::ast::{Expr, Query};
 use tarn_format::spec::types::{PrimitiveType, Type};
 use tarn_format::transform::Transform;
 
-pub use self::row_change::{Assignment, Assignments, Delete, InsertedRow, MatchedAction, Merge, MergeClause, Update};
+pub use self::row_change::{
+    Assignment, Assignments, Delete, InsertedRow, MatchedAction, Merge, MergeClause, SchemaEvolution, Update,
+};
 
 /// A name of one or more parts, as written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

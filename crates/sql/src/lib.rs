@@ -11,6 +11,7 @@ pub mod error;
 mod files;
 pub mod functions;
 pub mod loaded_tables;
+pub mod merge_writer;
 pub mod names;
 mod near_names;
 pub mod output;

@@ -38,6 +38,18 @@ impl LoadedTables {
         table.await.cloned()
     }
 
+    /// Lets the statement see this state of a table from now on, such as one with columns that it is about to add.
+    pub(crate) fn put(&self, catalog: &Arc<dyn Catalog>, table: Table) {
+        let ident = table.ident.clone();
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.retain(|a| !(Arc::ptr_eq(&a.catalog, catalog) && a.ident == ident));
+        asked.push(Asked {
+            catalog: Arc::clone(catalog),
+            ident,
+            answer: Arc::new(OnceCell::new_with(Some(Some(table)))),
+        });
+    }
+
     fn answer(&self, catalog: &Arc<dyn Catalog>, ident: &TableIdent) -> Arc<OnceCell<Option<Table>>> {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let known = asked

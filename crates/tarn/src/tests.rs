@@ -12,6 +12,9 @@ mod dataframe;
 #[path = "../examples/quickstart.rs"]
 #[allow(dead_code)]
 mod quickstart;
+#[path = "../examples/writer.rs"]
+#[allow(dead_code)]
+mod writer;
 
 async fn session(directory: &Path) -> Session {
     Session::builder().home(directory.join("lake")).build().await.unwrap()
@@ -76,6 +79,23 @@ async fn the_examples_run() {
         shown.contains("| Norway | 30.0  |") && !shown.contains("Sweden"),
         "{shown}"
     );
+    let shown = writer::run(&directory.path().join("writer")).await.unwrap();
+    let lines: Vec<Vec<&str>> = shown.lines().map(|l| l.split_whitespace().collect()).collect();
+    let row = |id: &str| lines.iter().find(|l| l.get(1) == Some(&id)).map(|l| l.join(" "));
+    let expected = [
+        ("1", Some("| 1 | no | paid | |")),
+        ("2", Some("| 2 | no | lost | |")),
+        ("3", None),
+        ("4", None),
+        ("5", Some("| 5 | dk | corrected | |")),
+        ("6", Some("| 6 | se | again | |")),
+        ("7", Some("| 7 | fi | new | |")),
+        ("8", Some("| 8 | fi | new | gift |")),
+    ];
+    for (id, expected) in expected {
+        assert_eq!(row(id).as_deref(), expected, "{shown}");
+    }
+    assert!(shown.starts_with("3 rows merged"), "{shown}");
 }
 
 #[tokio::test]
@@ -272,4 +292,145 @@ async fn data_frames_are_read_and_appended_with_options() -> Result<()> {
     }
     assert_eq!(rows(&session, "SELECT count(*) FROM t").await, "2");
     Ok(())
+}
+
+/// A table as its writer made it.
+async fn written(session: &Session) {
+    let rows = session
+        .sql("SELECT 1 AS id, 'a' AS s UNION ALL SELECT 2, 'b'")
+        .await
+        .unwrap();
+    let rows = session.context().read_batches(rows.collect().await.unwrap()).unwrap();
+    let writer = session.write(rows).partitioned_by(["s"]);
+    writer.table_property("k", "v").create("t").await.unwrap();
+}
+
+#[tokio::test]
+async fn writers_make_and_replace_tables() {
+    let directory = tempfile::tempdir().unwrap();
+    let session = session(directory.path()).await;
+    written(&session).await;
+    assert_eq!(
+        rows(&session, "SELECT partition.s, record_count FROM t.files ORDER BY 1").await,
+        "a 1\nb 1"
+    );
+    assert_eq!(rows(&session, "SHOW TBLPROPERTIES t ('k')").await, "k v");
+    let frame = async |sql: &str| {
+        let rows = session.sql(sql).await.unwrap();
+        session.context().read_batches(rows.collect().await.unwrap()).unwrap()
+    };
+    let taken = session
+        .write(frame("SELECT 3 AS id").await)
+        .create("t")
+        .await
+        .unwrap_err();
+    assert_eq!(taken.kind(), ErrorKind::AlreadyExists);
+    let missing = session.write(frame("SELECT 3 AS id").await).replace("nosuch").await;
+    assert_eq!(missing.unwrap_err().kind(), ErrorKind::NotFound);
+    session.write(frame("SELECT 3 AS x").await).replace("t").await.unwrap();
+    assert_eq!(rows(&session, "SELECT x FROM t").await, "3");
+    session
+        .write(frame("SELECT 4 AS y").await)
+        .create_or_replace("t")
+        .await
+        .unwrap();
+    session
+        .write(frame("SELECT 5 AS y").await)
+        .create_or_replace("u")
+        .await
+        .unwrap();
+    assert_eq!(
+        rows(&session, "SELECT y FROM t UNION ALL SELECT y FROM u ORDER BY y").await,
+        "4\n5"
+    );
+    assert_eq!(
+        rows(&session, "SELECT count(*) FROM t.snapshots").await,
+        "3",
+        "history is kept"
+    );
+}
+
+#[tokio::test]
+async fn overwrites_say_what_they_put_up_with() {
+    let directory = tempfile::tempdir().unwrap();
+    let session = session(directory.path()).await;
+    written(&session).await;
+    let before = rows(&session, "SELECT snapshot_id FROM t.snapshots").await;
+    session.sql("INSERT INTO t VALUES (3, 'a')").await.unwrap();
+    let frame = async || {
+        let rows = session.sql("SELECT 9 AS id, 'a' AS s").await.unwrap();
+        session.context().read_batches(rows.collect().await.unwrap()).unwrap()
+    };
+    use datafusion::prelude::{col, lit};
+    let filter = || col("s").eq(lit("a"));
+    for level in ["serializable", "snapshot"] {
+        let writer = || async { session.write(frame().await).option("isolation-level", level) };
+        let writer = async || writer().await.option("validate-from-snapshot-id", &before);
+        let outcomes = [
+            writer().await.overwrite("t", filter()).await,
+            writer().await.overwrite_partitions("t").await,
+        ];
+        for outcome in outcomes {
+            match level {
+                "serializable" => assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Validation),
+                // The row that came in meanwhile is overwritten; the second overwrite meets the first one's removal.
+                _ => drop(outcome),
+            }
+        }
+    }
+    assert_eq!(rows(&session, "SELECT * FROM t ORDER BY id").await, "2 b\n9 a");
+    let unknown = session.write(frame().await).option("isolation-level", "none");
+    assert_eq!(
+        unknown.overwrite("t", filter()).await.unwrap_err().kind(),
+        ErrorKind::InvalidInput
+    );
+    let adds = session
+        .write(frame().await)
+        .option("isolation-level", "snapshot")
+        .append("t")
+        .await;
+    assert_eq!(adds.unwrap_err().kind(), ErrorKind::InvalidInput);
+}
+
+#[tokio::test]
+async fn columns_come_with_rows_on_request() {
+    let directory = tempfile::tempdir().unwrap();
+    let session = session(directory.path()).await;
+    written(&session).await;
+    let frame = async || {
+        let rows = session
+            .sql("SELECT CAST(3 AS bigint) AS id, 'c' AS s, 1.5 AS price")
+            .await
+            .unwrap();
+        session.context().read_batches(rows.collect().await.unwrap()).unwrap()
+    };
+    let refused = session.write(frame().await).append("t").await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::InvalidInput, "{refused}");
+    let refused = session
+        .write(frame().await)
+        .option("mergeSchema", true)
+        .append("t")
+        .await
+        .unwrap_err();
+    assert!(
+        refused.to_string().contains("write.spark.accept-any-schema"),
+        "{refused}"
+    );
+    session
+        .sql("ALTER TABLE t SET TBLPROPERTIES ('write.spark.accept-any-schema'='true')")
+        .await
+        .unwrap();
+    session
+        .write(frame().await)
+        .option("mergeSchema", true)
+        .append("t")
+        .await
+        .unwrap();
+    assert_eq!(
+        rows(&session, "SELECT * FROM t ORDER BY id").await,
+        "1 a \n2 b \n3 c 1.5"
+    );
+    assert_eq!(rows(&session, "SELECT max(id) + 3000000000 FROM t").await, "3000000003");
+    let versions = "SELECT count(*) FROM t.metadata_log_entries";
+    assert_eq!(rows(&session, versions).await, "3", "one commit adds columns and rows");
 }

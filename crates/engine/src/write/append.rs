@@ -22,6 +22,7 @@ use super::append_exec::AppendExec;
 use super::conform::Conform;
 use super::layout::Layout;
 use super::options::WriteOptions;
+use super::schema_growth::SchemaGrowth;
 use crate::external;
 
 /// What a write to a branch that does not exist does.
@@ -65,6 +66,8 @@ pub struct WriteTarget {
     pub table: Table,
     /// The table that this one takes the place of, in the commit that adds the rows; `None` where nothing is replaced.
     pub replaces: Option<Replaced>,
+    /// Columns that come into the table with the rows; `table` has them already.
+    pub growth: Option<SchemaGrowth>,
     /// The branch that is written to; `None` is `main`.
     pub branch: Option<String>,
     /// What a branch that is not there means.
@@ -105,6 +108,7 @@ impl WriteTarget {
             catalog,
             table,
             replaces: None,
+            growth: None,
             branch: None,
             missing_branch: MissingBranch::Refuse,
             existing: ExistingRows::Kept,

@@ -140,6 +140,10 @@ impl StatementWrite {
                 (None, None) => Transaction::create(table.clone()),
                 (None, Some(_)) => Transaction::of(table),
             };
+            let transaction = match target.growth.clone() {
+                Some(growth) => transaction.update(move |base| growth.updates(base)),
+                None => transaction,
+            };
             let transaction = transaction.change(change);
             let outcome = transaction.commit(target.catalog.as_ref(), &target.commit).await;
             match &outcome {

@@ -41,7 +41,16 @@ pub struct Assignment {
     pub value: Expr,
 }
 
-/// MERGE INTO table [AS alias] USING source ON condition WHEN …
+/// Whether a statement adds columns to its table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SchemaEvolution {
+    /// It does not.
+    None,
+    /// WITH SCHEMA EVOLUTION: `UPDATE SET *` and `INSERT *` add those that only the source has.
+    ByStars,
+}
+
+/// MERGE [WITH SCHEMA EVOLUTION] INTO table [AS alias] USING source ON condition WHEN …
 #[derive(Debug, Clone, PartialEq)]
 pub struct Merge {
     /// WITH
@@ -50,6 +59,8 @@ pub struct Merge {
     pub table: Name,
     /// AS
     pub alias: Option<String>,
+    /// WITH SCHEMA EVOLUTION
+    pub evolution: SchemaEvolution,
     /// USING
     pub source: TableFactor,
     /// ON

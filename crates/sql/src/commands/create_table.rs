@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use datafusion::dataframe::DataFrame;
 use tarn_engine::write::Replaced;
 use tarn_format::catalog::{Table, TableCreation};
 use tarn_format::commit::{CommitOptions, Transaction};
 use tarn_format::spec::schema::{CaseSensitivity, Schema};
+use tarn_format::spec::snapshot::Properties;
 use tarn_format::spec::table_metadata::FormatVersion;
 use tarn_format::spec::types::{NestedField, NestedFieldRef, StructType};
 use tarn_format::update::MetadataBuilder;
@@ -15,7 +17,7 @@ use tarn_format::{Error, ErrorKind, Result, ResultExt};
 use super::column_defaults::default_value;
 use super::create_table_as;
 use super::partitioning::partition_spec;
-use super::query::plan_context;
+use super::query::{plan_context, plan_context_with};
 use super::table_properties::{creation_properties, done, warnings};
 use super::write_plan::WritePlan;
 use crate::ast::{ColumnDef, CreateMode, CreateTable};
@@ -51,7 +53,7 @@ pub(crate) async fn create_table(session: &Session, create: &CreateTable) -> Res
             if let Place::New = place {
                 session.make_implied_namespace(&located).await?;
             }
-            let plan = rows.into_write(session, &located, place).await?;
+            let plan = rows.into_write(session, &located, place, &Properties::new()).await?;
             plan.run(statement).await
         }
         None => without_query(session, create, &located, place)
@@ -68,6 +70,36 @@ pub(crate) async fn create_table(session: &Session, create: &CreateTable) -> Res
         }
         Err(e) => Err(e),
     }
+}
+
+/// Makes or replaces a table with the rows of a DataFrame, which may be another session's and is run as that one's.
+///
+/// # Errors
+/// As [`create_table`].
+pub(crate) async fn create_table_from(
+    session: &Session,
+    create: &CreateTable,
+    rows: DataFrame,
+    options: &Properties,
+) -> Result<Output> {
+    let located = session.locate_table(&create.name).await?;
+    let tables = LoadedTables::default();
+    let Some(place) = place(&located, create.mode, &tables).await? else {
+        return Ok(Output::Done(exists_already(&create.name.to_string())));
+    };
+    let mut context = plan_context_with(session, &tables);
+    let (state, plan) = rows.into_parts();
+    context.state = state;
+    let rows = create_table_as::rows_of(session, create, &located, (context, plan))?;
+    let statement = match place {
+        Place::New => "CREATE TABLE",
+        Place::Existing(_) => "REPLACE TABLE",
+    };
+    if let Place::New = place {
+        session.make_implied_namespace(&located).await?;
+    }
+    let plan = rows.into_write(session, &located, place, options).await?;
+    plan.run(statement).await
 }
 
 fn exists_already(name: &str) -> String {
@@ -97,7 +129,9 @@ pub(crate) async fn plan(session: &Session, create: &CreateTable) -> Result<Expl
         return Ok(Explained::Nothing(exists_already(&name)));
     };
     let rows = create_table_as::plan_rows(session, create, query, &located, &tables).await?;
-    rows.into_write(session, &located, place).await.map(Explained::Write)
+    let options = Properties::new();
+    let write = rows.into_write(session, &located, place, &options);
+    write.await.map(Explained::Write)
 }
 
 /// Where the table goes; `None` when IF NOT EXISTS finds one.

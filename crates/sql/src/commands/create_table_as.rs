@@ -6,10 +6,11 @@ use std::sync::Arc;
 use datafusion::logical_expr::LogicalPlan;
 use sqlparser::ast::Query;
 use tarn_engine::arrow::schema::arrow_to_struct;
+use tarn_engine::write::nullable_fields;
 use tarn_format::catalog::TableCreation;
 use tarn_format::spec::schema::CaseSensitivity;
 use tarn_format::spec::snapshot::Properties;
-use tarn_format::spec::types::{ListType, MapType, NestedField, NestedFieldRef, StructType, Type};
+use tarn_format::spec::types::StructType;
 use tarn_format::{Error, Result, ResultExt};
 
 use super::create_table::{Place, creation, refuse_duplicates, replace};
@@ -43,7 +44,6 @@ pub(crate) async fn plan_rows(
     located: &Located,
     tables: &LoadedTables,
 ) -> Result<PlannedRows> {
-    let name = format!("{}.{}", located.catalog_name, located.ident()?);
     if create.partitioning.iter().any(|t| t.declared.is_some()) {
         return Err(Error::invalid(
             "PARTITIONED BY names columns of the query: leave their types out",
@@ -51,6 +51,20 @@ pub(crate) async fn plan_rows(
     }
     let context = plan_context_with(session, tables);
     let source = plan_query(&context, query.clone()).await?;
+    rows_of(session, create, located, (context, source))
+}
+
+/// The rows of a plan, and the table that they need.
+///
+/// # Errors
+/// As [`creation`].
+pub(crate) fn rows_of(
+    session: &Session,
+    create: &CreateTable,
+    located: &Located,
+    (context, source): (PlanContext, LogicalPlan),
+) -> Result<PlannedRows> {
+    let name = format!("{}.{}", located.catalog_name, located.ident()?);
     let columns = arrow_to_struct(source.schema().as_arrow()).context("table", name.as_str())?;
     let columns = StructType {
         fields: nullable_fields(&columns.fields),
@@ -72,7 +86,13 @@ impl PlannedRows {
     ///
     /// # Errors
     /// `NotFound` when the namespace does not exist; those of planning the write.
-    pub(crate) async fn into_write(self, session: &Session, located: &Located, place: Place) -> Result<WritePlan> {
+    pub(crate) async fn into_write(
+        self,
+        session: &Session,
+        located: &Located,
+        place: Place,
+        options: &Properties,
+    ) -> Result<WritePlan> {
         let name = self.name;
         let entry = &located.entry;
         let (table, replaces) = match place {
@@ -82,43 +102,11 @@ impl PlannedRows {
                 (after, Some(replaced))
             }
         };
-        let mut target = write_target(session, entry, table, &Properties::new()).context("table", name.as_str())?;
+        let mut target = write_target(session, entry, table, options).context("table", name.as_str())?;
         target.replaces = replaces;
         let schema = Arc::clone(target.table.metadata.current_schema());
         let rows = arrange(self.source, &InsertTarget::ByPosition, &[], &schema, self.case);
         let rows = rows.context("table", name.as_str())?;
         WritePlan::new(session, self.context, rows, target, name).await
-    }
-}
-
-/// Every column of a table that a query makes may be NULL, as in Spark, at every depth.
-pub(crate) fn nullable_fields(fields: &[NestedFieldRef]) -> Vec<NestedFieldRef> {
-    let nullable = |field: &NestedFieldRef| {
-        Arc::new(NestedField {
-            required: false,
-            field_type: nullable_type(&field.field_type),
-            ..field.as_ref().clone()
-        })
-    };
-    fields.iter().map(nullable).collect()
-}
-
-fn nullable_type(field_type: &Type) -> Type {
-    let one = |field: &NestedFieldRef| nullable_fields(std::slice::from_ref(field)).swap_remove(0);
-    match field_type {
-        Type::Struct(s) => Type::Struct(StructType {
-            fields: nullable_fields(&s.fields),
-        }),
-        Type::List(l) => Type::List(ListType {
-            element: one(&l.element),
-        }),
-        Type::Map(m) => Type::Map(MapType {
-            key: Arc::new(NestedField {
-                field_type: nullable_type(&m.key.field_type),
-                ..m.key.as_ref().clone()
-            }),
-            value: one(&m.value),
-        }),
-        Type::Primitive(_) | Type::Variant => field_type.clone(),
     }
 }

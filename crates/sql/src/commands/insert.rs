@@ -14,7 +14,7 @@ use tarn_format::{Error, Result, ResultExt};
 use super::column_defaults::fill_defaults;
 use super::insert_columns::{arrange, constants};
 use super::query::plan_context_with;
-use super::write_options::{WriteKind, replaced_where, write_options};
+use super::write_options::{SchemaMerge, WriteKind, replaced_where, write_options};
 use super::write_plan::{WritePlan, write_target};
 use crate::ast::{Insert, InsertMode};
 use crate::config::PartitionOverwrite;
@@ -54,6 +54,10 @@ pub(crate) async fn plan(session: &Session, insert: &Insert) -> Result<WritePlan
         InsertMode::Overwrite => WriteKind::Overwrites,
     };
     let options = write_options(&insert.options, kind)?;
+    if SchemaMerge::of(&options, &metadata.properties).context("table", table.as_str())? == SchemaMerge::Wanted {
+        let told = "INSERT does not add columns: write a DataFrame with mergeSchema, or MERGE WITH SCHEMA EVOLUTION";
+        return Err(Error::unsupported(told).with_context("table", table));
+    }
     let target = write_target(session, &found.entry, found.table, &options);
     let mut target = target.context("table", table.as_str())?;
     target.branch = branch;

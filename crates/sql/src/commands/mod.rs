@@ -26,11 +26,13 @@ mod write_plan;
 
 use tarn_format::Result;
 
+pub(crate) use self::create_table::create_table_from;
 pub(crate) use self::insert::write_branch;
 pub(crate) use self::insert_columns::arrange;
 pub(crate) use self::query::{plan_context, plan_context_in, plan_context_with};
+pub(crate) use self::row_change::{MergeRows, merge_rows};
 pub(crate) use self::show::plain_table;
-pub(crate) use self::write_options::{WriteKind, write_options};
+pub(crate) use self::write_options::{SchemaMerge, WriteKind, replaced_where, write_options};
 pub(crate) use self::write_plan::{WritePlan, write_target};
 use crate::ast::Statement;
 use crate::output::Output;

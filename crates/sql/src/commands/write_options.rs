@@ -23,11 +23,12 @@ const USED: [&str; 6] = [
 const WITHOUT_EFFECT: [&str; 3] = ["compression-strategy", "delete-granularity", "advisory-partition-size"];
 
 /// Options of which one value is obeyed.
-const FIXED: [(&str, &str); 3] = [
-    ("check-nullability", "true"),
-    ("check-ordering", "true"),
-    ("merge-schema", "false"),
-];
+const FIXED: [(&str, &str); 2] = [("check-nullability", "true"), ("check-ordering", "true")];
+
+/// Ask for columns of the rows that the table lacks.
+const MERGE_SCHEMA: [&str; 2] = ["merge-schema", "mergeschema"];
+/// The table's word that it takes them.
+const ACCEPT_ANY_SCHEMA: &str = "write.spark.accept-any-schema";
 
 /// Options of overwrites.
 const OF_OVERWRITES: [&str; 3] = ["isolation-level", "validate-from-snapshot-id", OVERWRITE_MODE];
@@ -65,6 +66,42 @@ pub(crate) fn write_options(given: &PropertyList, kind: WriteKind) -> Result<Pro
     Ok(options)
 }
 
+/// What becomes of columns that only the rows have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SchemaMerge {
+    /// They are refused.
+    Refused,
+    /// They come into the table.
+    Wanted,
+}
+
+impl SchemaMerge {
+    /// What the options of a write ask of a table (Java: `SparkWriteConf.mergeSchema`).
+    ///
+    /// # Errors
+    /// `InvalidInput` for a value that is not true or false, and for tables that do not take any columns.
+    pub(crate) fn of(options: &Properties, table: &Properties) -> Result<Self> {
+        let Some((name, value)) = MERGE_SCHEMA.iter().find_map(|name| Some((name, options.get(*name)?))) else {
+            return Ok(SchemaMerge::Refused);
+        };
+        match value.trim().to_ascii_lowercase().as_str() {
+            "false" => return Ok(SchemaMerge::Refused),
+            "true" => {}
+            other => {
+                return Err(Error::invalid(format!(
+                    "{name} is '{other}', but must be true or false"
+                )));
+            }
+        }
+        match table.get(ACCEPT_ANY_SCHEMA) {
+            Some(accepts) if accepts.trim().eq_ignore_ascii_case("true") => Ok(SchemaMerge::Wanted),
+            _ => Err(Error::invalid(format!(
+                "{name} needs a table that takes any columns: set '{ACCEPT_ANY_SCHEMA}'='true' first"
+            ))),
+        }
+    }
+}
+
 /// What an overwrite of rows that match replaces. One of all rows replaces partitions instead where `overwrite-mode` is
 /// `dynamic` (Java: `SparkWriteBuilder.overwrite`).
 ///
@@ -82,7 +119,11 @@ pub(crate) fn replaced_where(filter: Predicate, options: &Properties) -> Result<
 }
 
 fn check(name: &str, value: &str, kind: WriteKind) -> Result<()> {
-    if USED.contains(&name) || WITHOUT_EFFECT.contains(&name) || name.starts_with(SNAPSHOT_PROPERTY) {
+    if USED.contains(&name)
+        || MERGE_SCHEMA.contains(&name)
+        || WITHOUT_EFFECT.contains(&name)
+        || name.starts_with(SNAPSHOT_PROPERTY)
+    {
         return Ok(());
     }
     if let Some((_, obeyed)) = FIXED.iter().find(|(fixed, _)| *fixed == name) {

@@ -7,13 +7,14 @@ use tarn_format::{Error, Result};
 use super::cursor::Cursor;
 use super::delete::target;
 use super::update::assignment;
-use crate::ast::{Assignments, InsertedRow, MatchedAction, Merge, MergeClause, Statement};
+use crate::ast::{Assignments, InsertedRow, MatchedAction, Merge, MergeClause, SchemaEvolution, Statement};
 
 /// What follows `MERGE`.
 pub(super) fn merge(c: &mut Cursor<'_>, with: Option<With>) -> Result<Statement> {
-    if c.at(&["WITH", "SCHEMA", "EVOLUTION"]) {
-        return Err(Error::unsupported("MERGE WITH SCHEMA EVOLUTION is not supported yet"));
-    }
+    let evolution = match c.eat(&["WITH", "SCHEMA", "EVOLUTION"]) {
+        true => SchemaEvolution::ByStars,
+        false => SchemaEvolution::None,
+    };
     c.expect(&["INTO"])?;
     let (table, alias) = target(c, "USING")?;
     c.expect(&["USING"])?;
@@ -34,6 +35,7 @@ pub(super) fn merge(c: &mut Cursor<'_>, with: Option<With>) -> Result<Statement>
         with,
         table,
         alias,
+        evolution,
         source,
         on,
         clauses,

@@ -6,20 +6,22 @@ use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::common::ScalarValue;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast, lit, when};
-use tarn_engine::arrow::schema::schema_to_arrow;
+use sqlparser::ast::{SelectItem, SetExpr, TableWithJoins, WildcardAdditionalOptions};
+use tarn_engine::arrow::schema::{arrow_to_struct, schema_to_arrow};
 use tarn_engine::rowlevel::{RowAction, RowStatement};
 use tarn_format::{Error, Result, ResultExt};
 
 use super::assignments::stored;
 use super::condition::{Condition, random};
-use super::merge_query::{CLAUSE, CONDITION, ClauseValue, DROPPED, MergeQuery, merge_query};
+use super::merge_query::{CLAUSE, CONDITION, ClauseValue, DROPPED, MergeQuery, Stars, merge_query};
 use super::postponed::{Postponed, postpone};
-use super::target::{FILE, POSITION, Target};
-use crate::ast::{MatchedAction, Merge, MergeClause};
+use super::target::{FILE, POSITION, Target, query};
+use crate::ast::{Assignments, InsertedRow, MatchedAction, Merge, MergeClause, SchemaEvolution};
 use crate::commands::insert_columns::default_of;
 use crate::commands::write_plan::WritePlan;
 use crate::error::from_engine;
 use crate::output::Output;
+use crate::planner::builders::select_star_from;
 use crate::planner::plan_query;
 use crate::session::Session;
 use crate::store_assignment::with_nulls;
@@ -36,14 +38,56 @@ pub(crate) async fn merge(session: &Session, merge: &Merge) -> Result<Output> {
 /// assigned twice, and for values that cannot be stored in them.
 pub(crate) async fn plan_merge(session: &Session, merge: &Merge) -> Result<WritePlan> {
     let target = Target::find(session, &merge.table, merge.alias.as_deref()).await?;
+    plan_merge_into(session, target, merge).await
+}
+
+/// Plans MERGE into a table that is found.
+///
+/// # Errors
+/// As [`plan_merge`].
+pub(super) async fn plan_merge_into(session: &Session, mut target: Target, merge: &Merge) -> Result<WritePlan> {
     let table = target.name.to_string();
-    let parts = merge_query(&target, merge).context("table", table.as_str())?;
+    let stars = match merge.evolution {
+        SchemaEvolution::None => Stars::AllColumns,
+        SchemaEvolution::ByStars => evolve(&mut target, merge).await?,
+    };
+    let parts = merge_query(&target, merge, &stars).context("table", table.as_str())?;
     let rows = plan_query(&target.context, parts.query.clone()).await?;
     refuse_random(&rows)?;
     let keys = parts.keys.iter().map(|(_, name)| name.clone()).collect();
     let rows = changes(&target, merge, &parts, rows).context("table", table)?;
     let covering = Condition::of_merged(&rows, &target.context.state)?.covering(target.schema());
     target.plan(session, statement(merge), rows, keys, covering).await
+}
+
+/// Adds the source's columns to the target where a clause takes them all.
+async fn evolve(target: &mut Target, merge: &Merge) -> Result<Stars> {
+    let mut select = select_star_from(vec![TableWithJoins {
+        relation: merge.source.clone(),
+        joins: Vec::new(),
+    }]);
+    select.projection = vec![SelectItem::Wildcard(WildcardAdditionalOptions::default())];
+    let rows = query(merge.with.clone(), SetExpr::Select(Box::new(select)));
+    let rows = plan_query(&target.context, rows).await?;
+    let columns = arrow_to_struct(rows.schema().as_arrow()).context("table", target.name.to_string())?;
+    let takes_all = merge.clauses.iter().any(|clause| {
+        matches!(
+            clause,
+            MergeClause::Matched {
+                action: MatchedAction::Update(Assignments::Star),
+                ..
+            } | MergeClause::NotMatched {
+                row: InsertedRow::Star,
+                ..
+            }
+        )
+    });
+    if takes_all {
+        target.grow(&columns.fields)?;
+    }
+    Ok(Stars::Of(
+        columns.fields.iter().map(|field| field.name.clone()).collect(),
+    ))
 }
 
 /// A row that several source rows match is refused, unless all that can happen to it is to be deleted.

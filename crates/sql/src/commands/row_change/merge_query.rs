@@ -11,6 +11,7 @@ use sqlparser::ast::{
     TableWithJoins, Value, WildcardAdditionalOptions,
 };
 use tarn_format::Result;
+use tarn_format::spec::types::NestedFieldRef;
 
 use super::assignments::Changes;
 use super::target::{FILE, POSITION, Target, item, query};
@@ -61,10 +62,20 @@ pub(super) struct MergeQuery {
     pub(super) keys: Vec<(usize, String)>,
 }
 
+/// The columns that a `*` of a clause is about.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Stars {
+    /// All of the table: the source must have them.
+    AllColumns,
+    /// Those of the source: others stay as they are, and are left out of new rows.
+    Of(Vec<String>),
+}
+
 /// The select lists of the query's parts while they are made.
 struct Parts<'a> {
     target: &'a Target,
     merge: &'a Merge,
+    stars: &'a Stars,
     target_name: String,
     source_name: String,
     of_target: Vec<SelectItem>,
@@ -76,11 +87,12 @@ struct Parts<'a> {
 ///
 /// # Errors
 /// `InvalidInput` for columns that are not there or assigned twice.
-pub(super) fn merge_query(target: &Target, merge: &Merge) -> Result<MergeQuery> {
+pub(super) fn merge_query(target: &Target, merge: &Merge, stars: &Stars) -> Result<MergeQuery> {
     let star = || SelectItem::Wildcard(WildcardAdditionalOptions::default());
     let mut parts = Parts {
         target,
         merge,
+        stars,
         target_name: target.last_name(),
         source_name: source_name(&merge.source).unwrap_or_else(|| SOURCE.to_string()),
         of_target: vec![
@@ -114,6 +126,17 @@ impl Parts<'_> {
 
     fn of_source(&self, name: &str) -> Expr {
         qualified(&self.source_name, name)
+    }
+
+    /// Whether `*` gives the column a value of the source.
+    fn is_starred(&self, column: &str) -> bool {
+        match self.stars {
+            Stars::AllColumns => true,
+            Stars::Of(columns) => {
+                let same = |name: &String| Matching::Name(self.target.case).same(name, column);
+                columns.iter().any(same)
+            }
+        }
     }
 
     /// The number of the first clause that takes a row.
@@ -155,7 +178,11 @@ impl Parts<'_> {
                 MatchedAction::Delete => Ok(Vec::new()),
                 MatchedAction::Update(Assignments::Star) => {
                     let fields = self.target.schema().fields();
-                    let columns: Vec<Expr> = fields.iter().map(|f| self.of_source(&f.name)).collect();
+                    let value = |f: &NestedFieldRef| match self.is_starred(&f.name) {
+                        true => self.of_source(&f.name),
+                        false => self.of_target(&f.name),
+                    };
+                    let columns: Vec<Expr> = fields.iter().map(value).collect();
                     Ok(columns
                         .into_iter()
                         .enumerate()
@@ -212,7 +239,8 @@ impl Parts<'_> {
         let mut given: Vec<Option<Expr>> = vec![None; fields.len()];
         match row {
             InsertedRow::Star => {
-                for (given, field) in given.iter_mut().zip(fields) {
+                let starred = given.iter_mut().zip(fields).filter(|(_, f)| self.is_starred(&f.name));
+                for (given, field) in starred {
                     *given = Some(Expr::Identifier(quoted(&field.name)));
                 }
             }

@@ -6,10 +6,14 @@ mod condition;
 mod delete;
 mod merge;
 mod merge_query;
+mod merge_rows;
+#[cfg(test)]
+mod model_tests;
 mod postponed;
 mod target;
 mod update;
 
 pub(crate) use self::delete::{delete, plan_delete, plan_truncate, truncate};
 pub(crate) use self::merge::{merge, plan_merge};
+pub(crate) use self::merge_rows::{MergeRows, merge_rows};
 pub(crate) use self::update::{plan_update, update};

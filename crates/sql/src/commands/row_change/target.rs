@@ -8,11 +8,12 @@ use sqlparser::ast::{Expr, Ident, ObjectName, Query, SelectItem, SetExpr, TableF
 use tarn_engine::IcebergTable;
 use tarn_engine::rowlevel::{RowAction, RowLevelOptions, RowStatement, RowTarget, row_change};
 use tarn_engine::scan::MetadataColumn;
-use tarn_engine::write::{OptionSources, WriteTarget};
+use tarn_engine::write::{OptionSources, SchemaGrowth, WriteTarget};
 use tarn_format::expr::Predicate;
 use tarn_format::scan::snapshots::SnapshotSelector;
 use tarn_format::spec::schema::{CaseSensitivity, SchemaRef};
 use tarn_format::spec::snapshot::{MAIN_BRANCH, Properties};
+use tarn_format::spec::types::NestedFieldRef;
 use tarn_format::{Error, Result, ResultExt};
 
 use crate::ast::Name;
@@ -40,7 +41,12 @@ pub(super) struct Target {
     pub(super) case: CaseSensitivity,
     alias: Option<String>,
     branch: Option<String>,
+    /// Options of the statement.
+    pub(super) options: Properties,
     found: FoundTable,
+    /// What the statement has loaded.
+    tables: LoadedTables,
+    growth: Option<SchemaGrowth>,
 }
 
 impl Target {
@@ -58,8 +64,26 @@ impl Target {
             alias: alias.map(str::to_string),
             branch: write_branch(&found).context("table", name.to_string())?,
             name,
+            options: Properties::new(),
             found,
+            tables,
+            growth: None,
         })
+    }
+
+    /// Adds the columns of rows which the table lacks: from here on it has them, and the statement commits them with what
+    /// it changes.
+    ///
+    /// # Errors
+    /// As [`SchemaGrowth::of`].
+    pub(super) fn grow(&mut self, rows: &[NestedFieldRef]) -> Result<()> {
+        let grown = SchemaGrowth::of(&self.found.table, rows, self.case).context("table", self.name.to_string())?;
+        if let Some((table, growth)) = grown {
+            self.tables.put(&self.found.entry.catalog, table.clone());
+            self.found.table = table;
+            self.growth = Some(growth);
+        }
+        Ok(())
     }
 
     pub(super) fn schema(&self) -> &SchemaRef {
@@ -116,8 +140,9 @@ impl Target {
     /// Where the statement writes to, with what the session's settings say of publishing.
     pub(super) fn write(&self, session: &Session) -> Result<WriteTarget> {
         let (entry, table) = (&self.found.entry, self.found.table.clone());
-        let mut target = write_target(session, entry, table, &Properties::new())?;
+        let mut target = write_target(session, entry, table, &self.options)?;
         target.branch.clone_from(&self.branch);
+        target.growth.clone_from(&self.growth);
         write_audit_publish::aim(&mut target, &session.settings())?;
         Ok(target)
     }
@@ -149,7 +174,7 @@ impl Target {
         let mut write = self.write(session).context("table", table.as_str())?;
         let settings = session.settings();
         let sources = OptionSources {
-            statement: &Properties::new(),
+            statement: &self.options,
             session: settings.values(),
         };
         let own = write.options.for_row_changes(&write.table.metadata, sources, statement);

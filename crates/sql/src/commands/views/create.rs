@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use datafusion::logical_expr::LogicalPlan;
 use tarn_engine::arrow::schema::arrow_to_struct;
+use tarn_engine::write::nullable_fields;
 use tarn_format::catalog::{Namespace, ViewCreation};
 use tarn_format::spec::schema::Schema;
 use tarn_format::spec::snapshot::Properties;
@@ -15,7 +16,6 @@ use tarn_format::{Error, ErrorKind, Result, ResultExt};
 use super::{change, shown_name};
 use crate::ast::Name;
 use crate::ast::view::{CreateView, CreateViewMode, ViewStorage};
-use crate::commands::create_table_as::nullable_fields;
 use crate::commands::namespaces::missing;
 use crate::commands::plan_context_in;
 use crate::loaded_tables::LoadedTables;
