@@ -119,7 +119,7 @@ impl MergeWriter {
             rows,
             options,
         };
-        match merge_rows(&session, merge, source).await? {
+        match Box::pin(merge_rows(&session, merge, source)).await? {
             Output::Written(report) => Ok(report),
             _ => Err(Error::corrupt("the merge did not say what it wrote")),
         }

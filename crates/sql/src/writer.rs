@@ -128,7 +128,7 @@ impl Writer {
     /// # Errors
     /// `AlreadyExists` when there is one; as [`Self::append`] otherwise.
     pub async fn create(self, table: &str) -> Result<WriteReport> {
-        self.make(table, CreateMode::Create).await
+        Box::pin(self.make(table, CreateMode::Create)).await
     }
 
     /// Makes a table with the rows, or puts it in the place of one that is there, whose history is kept.
@@ -136,7 +136,7 @@ impl Writer {
     /// # Errors
     /// As [`Self::append`].
     pub async fn create_or_replace(self, table: &str) -> Result<WriteReport> {
-        self.make(table, CreateMode::CreateOrReplace).await
+        Box::pin(self.make(table, CreateMode::CreateOrReplace)).await
     }
 
     /// Puts a table with the rows in the place of one that is there, whose history is kept.
@@ -144,7 +144,7 @@ impl Writer {
     /// # Errors
     /// `NotFound` when there is none; as [`Self::append`] otherwise.
     pub async fn replace(self, table: &str) -> Result<WriteReport> {
-        self.make(table, CreateMode::Replace).await
+        Box::pin(self.make(table, CreateMode::Replace)).await
     }
 
     /// Merges the rows into a table or branch, by a condition in SQL that tells which rows match.

@@ -79,7 +79,7 @@ pub(crate) async fn run(session: &Session, statement: &Statement) -> Result<Outp
         Statement::Insert(insert) => insert::insert(session, insert).await,
         Statement::Delete(delete) => row_change::delete(session, delete).await,
         Statement::Update(update) => row_change::update(session, update).await,
-        Statement::Merge(merge) => row_change::merge(session, merge).await,
+        Statement::Merge(merge) => Box::pin(row_change::merge(session, merge)).await,
         Statement::Truncate { table } => row_change::truncate(session, table).await,
     }
 }

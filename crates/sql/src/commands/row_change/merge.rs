@@ -28,7 +28,7 @@ use crate::store_assignment::with_nulls;
 
 /// Runs MERGE.
 pub(crate) async fn merge(session: &Session, merge: &Merge) -> Result<Output> {
-    plan_merge(session, merge).await?.run("MERGE").await
+    Box::pin(plan_merge(session, merge)).await?.run("MERGE").await
 }
 
 /// Plans MERGE.
@@ -38,7 +38,7 @@ pub(crate) async fn merge(session: &Session, merge: &Merge) -> Result<Output> {
 /// assigned twice, and for values that cannot be stored in them.
 pub(crate) async fn plan_merge(session: &Session, merge: &Merge) -> Result<WritePlan> {
     let target = Target::find(session, &merge.table, merge.alias.as_deref()).await?;
-    plan_merge_into(session, target, merge).await
+    Box::pin(plan_merge_into(session, target, merge)).await
 }
 
 /// Plans MERGE into a table that is found.

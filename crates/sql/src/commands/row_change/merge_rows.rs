@@ -37,7 +37,8 @@ pub(crate) async fn merge_rows(session: &Session, merge: &Merge, source: MergeRo
         name: source.name,
         rows: source.rows.into_view(),
     });
-    plan_merge_into(session, target, merge).await?.run("MERGE").await
+    let plan = Box::pin(plan_merge_into(session, target, merge)).await?;
+    plan.run("MERGE").await
 }
 
 /// The session's relations, and one more.

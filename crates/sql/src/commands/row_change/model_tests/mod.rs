@@ -73,16 +73,16 @@ async fn run(seed: u64) {
         let statement = Statement::random(&mut random, &model);
         writeln!(told, "\n{}", statement.sql("t")).unwrap();
         let expected = statement.apply(&model);
-        for i in 0..WAYS.len() {
+        for (i, way) in WAYS.iter().enumerate() {
             let table = format!("t{i}");
             let outcome: Result<Output> = session.sql(&statement.sql(&table)).await;
             match (&expected, outcome) {
                 (Some(rows_after), Ok(_)) => {
-                    assert_eq!(rows(&session, &table).await, shown(rows_after), "{told} {}", WAYS[i]);
+                    assert_eq!(rows(&session, &table).await, shown(rows_after), "{told} {way}");
                 }
-                (None, Err(e)) => assert_eq!(e.kind(), ErrorKind::InvalidInput, "{told} {}: {e}", WAYS[i]),
-                (Some(_), Err(e)) => panic!("{told} {}: {e}", WAYS[i]),
-                (None, Ok(_)) => panic!("{told} {}: a row was matched twice", WAYS[i]),
+                (None, Err(e)) => assert_eq!(e.kind(), ErrorKind::InvalidInput, "{told} {way}: {e}"),
+                (Some(_), Err(e)) => panic!("{told} {way}: {e}"),
+                (None, Ok(_)) => panic!("{told} {way}: a row was matched twice"),
             }
         }
         model = expected.unwrap_or(model);

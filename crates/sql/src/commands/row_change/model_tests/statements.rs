@@ -35,7 +35,7 @@ impl Row {
 
 /// A condition on a row, which may be unknown.
 #[derive(Debug, Clone)]
-enum Condition {
+pub(super) enum Condition {
     Id(&'static str, i32),
     A(&'static str, i32),
     BIs(&'static str),
@@ -130,7 +130,7 @@ impl Condition {
 
 /// New values of a row.
 #[derive(Debug, Clone)]
-enum Set {
+pub(super) enum Set {
     AddToA(i32),
     A(Option<i32>),
     B(&'static str),
@@ -174,7 +174,7 @@ impl Set {
 
 /// What becomes of a row of the target; `None` is DELETE.
 #[derive(Debug, Clone)]
-struct Clause {
+pub(super) struct Clause {
     condition: Option<Condition>,
     set: Option<Set>,
 }
