@@ -24,6 +24,8 @@ pub struct Preferences {
     pub timing: Option<bool>,
     /// When there are colours.
     pub color: When,
+    /// The file that keeps what was typed, or `off`.
+    pub history: Option<String>,
     /// Whether statements run after one that failed.
     pub keep_going: bool,
 }
@@ -35,6 +37,7 @@ impl Default for Preferences {
             max_rows: Some(DEFAULT_MAX_ROWS),
             timing: None,
             color: When::Auto,
+            history: None,
             keep_going: false,
         }
     }
@@ -67,7 +70,7 @@ impl Preferences {
     }
 
     fn take(&mut self, key: &str, value: &str) -> Result<()> {
-        const KEYS: [&str; 4] = ["format", "max-rows", "timing", "color"];
+        const KEYS: [&str; 5] = ["format", "max-rows", "timing", "color", "history"];
         let wrong = |allowed: &str| {
             Error::invalid(format!(
                 "[shell] {key} = '{value}' in the configuration file: {key} is {allowed}"
@@ -85,6 +88,7 @@ impl Preferences {
             }
             "timing" => self.timing = Some(value.parse().map_err(|_| wrong("true or false"))?),
             "color" => self.color = When::from_str(value, true).map_err(|_| wrong("auto, always or never"))?,
+            "history" => self.history = Some(value.to_string()),
             _ => {
                 let near = nearest(key, KEYS).map(|n| format!("did you mean {n}?"));
                 let hint = near.unwrap_or_else(|| format!("known are {}", KEYS.join(", ")));
@@ -133,6 +137,7 @@ mod tests {
             max_rows: Some(7),
             timing: Some(true),
             color: When::Never,
+            history: None,
             keep_going: false,
         };
         assert_eq!(both, expected);

@@ -10,6 +10,7 @@ pub mod dialect;
 pub mod error;
 mod files;
 pub mod functions;
+pub mod lexemes;
 pub mod loaded_tables;
 pub mod merge_writer;
 pub mod names;

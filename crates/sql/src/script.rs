@@ -88,7 +88,10 @@ impl<'a> Script<'a> {
     /// A script that is part of a longer text and begins there at `position`.
     pub fn starting_at(text: &'a str, position: Position) -> Self {
         Script {
-            walker: Walker { text, at: 0, position },
+            walker: Walker {
+                position,
+                ..Walker::new(text)
+            },
             ahead: VecDeque::new(),
             failure: None,
             quotes: None,
@@ -214,15 +217,29 @@ fn is_open(message: &str) -> bool {
 
 /// A byte offset and the position that it is at.
 #[derive(Debug)]
-struct Walker<'a> {
+pub(crate) struct Walker<'a> {
     text: &'a str,
     at: usize,
     position: Position,
 }
 
-impl Walker<'_> {
+impl<'a> Walker<'a> {
+    /// At the beginning.
+    pub(crate) fn new(text: &'a str) -> Self {
+        Walker {
+            text,
+            at: 0,
+            position: Position::START,
+        }
+    }
+
+    /// The byte offset.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
     /// Goes to a position not before this one.
-    fn go_to(&mut self, to: Position) {
+    pub(crate) fn go_to(&mut self, to: Position) {
         while (self.position.line, self.position.column) < (to.line, to.column) && self.step() {}
     }
 

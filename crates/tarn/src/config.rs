@@ -17,6 +17,7 @@
 //!
 //! [shell]
 //! format = "table"
+//! history = "off"                  # or the file that keeps what was typed
 //! ```
 //!
 //! Strings may hold `${VARIABLE}` and `${VARIABLE:-default}`, so that secrets stay outside. Paths are relative to the

@@ -20,6 +20,21 @@ impl Paint {
         self.wrap("2", text)
     }
 
+    /// Words of the language.
+    pub fn keyword(self, text: &str) -> String {
+        self.wrap("1;34", text)
+    }
+
+    /// Strings.
+    pub fn text(self, text: &str) -> String {
+        self.wrap("32", text)
+    }
+
+    /// Numbers.
+    pub fn number(self, text: &str) -> String {
+        self.wrap("36", text)
+    }
+
     fn wrap(self, code: &str, text: &str) -> String {
         match self {
             Paint::On if !text.is_empty() => format!("\x1b[{code}m{text}\x1b[0m"),

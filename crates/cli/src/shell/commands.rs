@@ -7,7 +7,7 @@ use tarn::sql::script::Position;
 
 use super::failure::Failure;
 use super::sink::Sink;
-use super::{Flow, Interaction, Shell};
+use super::{Flow, Interaction, Shell, syntax};
 use crate::arguments::parse_max_rows;
 use crate::print::Format;
 
@@ -32,6 +32,11 @@ const fn listed(names: &'static [&'static str], arguments: &'static str, descrip
 /// The commands. The first name is the one that is listed.
 const COMMANDS: &[Listed] = &[
     listed(&["?", "help"], "", "this list"),
+    listed(
+        &["h"],
+        "[WORD…]",
+        "how statements are written: all, or those that begin so",
+    ),
     listed(
         &["d"],
         "[NAME]",
@@ -64,6 +69,11 @@ const COMMANDS: &[Listed] = &[
     listed(&["q", "quit", "exit"], "", "leave"),
 ];
 
+/// The names that are listed.
+pub(super) fn command_names() -> impl Iterator<Item = &'static str> {
+    COMMANDS.iter().filter_map(|c| c.names.first().copied())
+}
+
 impl Shell {
     /// Runs a command line.
     pub(super) async fn command(&mut self, line: &str) -> Result<Flow, Failure> {
@@ -73,6 +83,7 @@ impl Shell {
         let given = Some(argument).filter(|a| !a.is_empty());
         match name {
             "?" | "help" => self.list_commands()?,
+            "h" => self.say(&syntax::described(argument).map_err(Failure::Other)?)?,
             "q" | "quit" | "exit" => return Ok(Flow::Quit),
             "d" => {
                 let sql = given.map_or_else(|| "SHOW TABLES".to_string(), |name| format!("DESCRIBE EXTENDED {name}"));

@@ -1,11 +1,13 @@
 //! Running statements and commands, wherever they come from.
 
 mod commands;
+mod editor;
 mod failure;
 mod interrupts;
 mod progress;
 mod sink;
 mod statement;
+mod syntax;
 mod terminal;
 mod variables;
 
@@ -17,9 +19,13 @@ use tarn::Session;
 use tarn::sql::script::{Completeness, PieceKind, Position, Script, completeness};
 
 use crate::preferences::Preferences;
+use crate::print::Paint;
+pub use editor::History;
+use editor::LineEditor;
 use failure::Failure;
 use interrupts::Interrupts;
 use sink::Sink;
+use terminal::Input as _;
 use variables::Variables;
 
 /// Where statements come from.
@@ -113,7 +119,7 @@ impl Shell {
                 Source::Command(text) => self.run_text(source, text, Position::START).await,
                 Source::File(path) => self.run_file(path).await,
                 Source::StandardInput => self.run_input(io::stdin().lock()).await,
-                Source::Terminal => self.run_terminal(io::stdin().lock(), &mut io::stdout()).await,
+                Source::Terminal => self.run_editor().await,
             };
             match ran {
                 Ok(Flow::Continue) => {}
@@ -127,6 +133,21 @@ impl Shell {
             _ if self.has_failed && self.interaction == Interaction::Script => Outcome::Failed,
             _ => Outcome::Done,
         }
+    }
+
+    /// Runs what somebody types.
+    async fn run_editor(&mut self) -> Result<Flow, Failure> {
+        self.say(terminal::GREETING)?;
+        let paint = if self.preferences.colors() {
+            Paint::On
+        } else {
+            Paint::Off
+        };
+        let history = History::find(self.preferences.history.as_deref());
+        let mut editor = LineEditor::new(self.session.clone(), paint, history)?;
+        let ran = self.run_terminal(&mut editor).await;
+        editor.finish();
+        ran
     }
 
     fn ended_by(&mut self, failure: &Failure) -> Outcome {

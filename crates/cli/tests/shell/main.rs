@@ -4,6 +4,9 @@
 #![allow(clippy::unwrap_used)]
 
 mod configuration;
+mod damage;
 mod readme;
 mod running;
 mod scripts;
+mod terminal;
+

@@ -40,7 +40,13 @@ impl Place {
     pub fn tarn(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tarn"));
         command.current_dir(self.path()).env("HOME", self.path());
-        for variable in ["TARN_HOME", "TARN_CONFIG", "XDG_CONFIG_HOME", "XDG_STATE_HOME"] {
+        for variable in [
+            "TARN_HOME",
+            "TARN_CONFIG",
+            "XDG_CONFIG_HOME",
+            "XDG_STATE_HOME",
+            "TARN_HISTORY",
+        ] {
             command.env_remove(variable);
         }
         command
