@@ -13,6 +13,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
+use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
@@ -20,6 +21,8 @@ use datafusion::physical_plan::{
 };
 use futures::StreamExt;
 use futures::stream::BoxStream;
+
+use super::narrowing::narrowed;
 
 /// Makes the rows of a metadata table while a query runs, any number of times.
 pub(super) trait RowSource: fmt::Debug + Send + Sync {
@@ -132,6 +135,17 @@ impl ExecutionPlan for MetadataTableExec {
             }
         });
         Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), counted)))
+    }
+
+    /// Fields of structs that the projection does not read are not made: metrics of a column are decoded only when wanted.
+    fn try_swapping_with_projection(&self, projection: &ProjectionExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let expressions = projection.expr();
+        let Some(schema) = narrowed(&self.schema(), expressions.iter().map(|e| &e.expr)) else {
+            return Ok(None);
+        };
+        let narrow = MetadataTableExec::new(self.name.clone(), Arc::clone(&self.source), schema);
+        let projection = ProjectionExec::try_new(expressions.to_vec(), Arc::new(narrow))?;
+        Ok(Some(Arc::new(projection)))
     }
 
     fn metrics(&self) -> Option<MetricsSet> {

@@ -16,6 +16,7 @@ mod kind;
 mod manifests;
 mod metadata_log_entries;
 mod metric_maps;
+mod narrowing;
 mod partition_column;
 mod partitions;
 mod position_deletes;
@@ -28,3 +29,6 @@ mod table;
 
 pub use kind::MetadataTableKind;
 pub use table::MetadataTable;
+
+#[cfg(test)]
+mod tests;
