@@ -9,4 +9,3 @@ mod readme;
 mod running;
 mod scripts;
 mod terminal;
-

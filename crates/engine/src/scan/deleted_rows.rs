@@ -9,6 +9,7 @@ use arrow::datatypes::Int64Type;
 use datafusion::error::{DataFusionError, Result};
 use tarn_format::deletes::deletion_vector::DeletionVector;
 
+use super::file_planner::BatchStage;
 use crate::deletes::key_column::KeyColumn;
 use crate::deletes::key_table::KeyTable;
 
@@ -50,13 +51,13 @@ pub(super) struct PositionTest {
     pub(super) column: usize,
 }
 
-impl DeletedRowsFilter {
+impl BatchStage for DeletedRowsFilter {
     /// The batch as the query sees it.
     ///
     /// # Errors
     /// Arrow's, when the batch has other columns.
-    pub(super) fn apply(&self, batch: &RecordBatch) -> Result<RecordBatch> {
-        let deleted = self.deleted(batch)?;
+    fn batch(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        let deleted = self.deleted(&batch)?;
         let own: Vec<usize> = (0..self.width).collect();
         let own = batch.project(&own)?;
         match &self.marks {
@@ -65,7 +66,9 @@ impl DeletedRowsFilter {
             None => Ok(filter_record_batch(&own, &BooleanArray::new(!&deleted, None))?),
         }
     }
+}
 
+impl DeletedRowsFilter {
     fn deleted(&self, batch: &RecordBatch) -> Result<BooleanBuffer> {
         let mut deleted = BooleanBuffer::new_unset(batch.num_rows());
         for test in &self.keys {

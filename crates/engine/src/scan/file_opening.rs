@@ -21,7 +21,8 @@ use tarn_format::spec::types::FieldId;
 
 use super::deleted_rows::{DeletedRows, DeletedRowsFilter, KeyTest, PositionTest};
 use super::field_id_adapter::FieldIdAdapterFactory;
-use super::file_planner::{DeferredPlanner, FilteredPlanner};
+use super::file_errors::FileErrors;
+use super::file_planner::{BatchStage as _, DeferredPlanner, StagedPlanner};
 use super::metadata_columns::MetadataColumn;
 use super::row_access::access_plan;
 use super::row_file::{self, NoPlan, has_rows};
@@ -45,8 +46,17 @@ impl IcebergMorselizer {
 }
 
 impl Morselizer for IcebergMorselizer {
-    fn plan_file(&self, mut file: PartitionedFile) -> Result<Box<dyn MorselPlanner>> {
+    fn plan_file(&self, file: PartitionedFile) -> Result<Box<dyn MorselPlanner>> {
         let task = task_of(&file)?;
+        let state = Arc::clone(&self.opening.context.state);
+        let errors = Arc::new(FileErrors::new(task.path(), state));
+        let planner = self.plan_task(task, file).map_err(|e| errors.error(e))?;
+        Ok(Box::new(StagedPlanner::new(planner, errors)))
+    }
+}
+
+impl IcebergMorselizer {
+    fn plan_task(&self, task: FileScanTask, mut file: PartitionedFile) -> Result<Box<dyn MorselPlanner>> {
         // Sizes in manifests may be wrong: the last range of a file reaches to its true end, else rows would be lost.
         if let Some(range) = &mut file.range
             && range.end as u64 >= file.object_meta.size
@@ -182,7 +192,7 @@ impl FileOpening {
         config.limit = None;
         let source = projected(&self.inner, &reading.projection())?;
         let planner = self.plan_with(&source, config, task, file)?;
-        Ok(Box::new(FilteredPlanner::new(planner, Arc::new(filter))))
+        Ok(Box::new(StagedPlanner::new(planner, Arc::new(filter))))
     }
 
     /// Where the query's columns are `_deleted`. That it is nothing more than this column there, is seen to when

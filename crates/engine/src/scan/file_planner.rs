@@ -1,16 +1,15 @@
-//! Planners of files with deletes: they load them first, and look for deleted rows in what is read.
+//! Planners of files around DataFusion's: some are known only after reading (of deletes), and what is read passes through
+//! stages of ours.
 
 use std::fmt;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use datafusion::error::Result;
+use datafusion::error::{DataFusionError, Result};
 use datafusion_datasource::morsel::{Morsel, MorselPlan, MorselPlanner};
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
-
-use super::deleted_rows::DeletedRowsFilter;
 
 /// A planner that is only known after some reading.
 pub(super) struct DeferredPlanner {
@@ -37,57 +36,72 @@ impl MorselPlanner for DeferredPlanner {
     }
 }
 
-/// A planner whose batches are filtered.
+/// What the batches of a file pass through, and the errors of reading it.
+pub(super) trait BatchStage: fmt::Debug + Send + Sync {
+    /// A batch as it goes on.
+    fn batch(&self, batch: RecordBatch) -> Result<RecordBatch>;
+
+    /// An error as it goes on.
+    fn error(&self, error: DataFusionError) -> DataFusionError {
+        error
+    }
+}
+
+/// A planner whose batches pass through a stage.
 #[derive(Debug)]
-pub(super) struct FilteredPlanner {
+pub(super) struct StagedPlanner {
     inner: Box<dyn MorselPlanner>,
-    filter: Arc<DeletedRowsFilter>,
+    stage: Arc<dyn BatchStage>,
 }
 
-impl FilteredPlanner {
-    pub(super) fn new(inner: Box<dyn MorselPlanner>, filter: Arc<DeletedRowsFilter>) -> Self {
-        FilteredPlanner { inner, filter }
+impl StagedPlanner {
+    pub(super) fn new(inner: Box<dyn MorselPlanner>, stage: Arc<dyn BatchStage>) -> Self {
+        StagedPlanner { inner, stage }
     }
 
-    fn boxed(inner: Box<dyn MorselPlanner>, filter: &Arc<DeletedRowsFilter>) -> Box<dyn MorselPlanner> {
-        Box::new(FilteredPlanner::new(inner, Arc::clone(filter)))
+    fn boxed(inner: Box<dyn MorselPlanner>, stage: &Arc<dyn BatchStage>) -> Box<dyn MorselPlanner> {
+        Box::new(StagedPlanner::new(inner, Arc::clone(stage)))
     }
 }
 
-impl MorselPlanner for FilteredPlanner {
+impl MorselPlanner for StagedPlanner {
     fn plan(self: Box<Self>) -> Result<Option<MorselPlan>> {
-        let filter = self.filter;
-        let Some(mut plan) = self.inner.plan()? else {
+        let stage = self.stage;
+        let Some(mut plan) = self.inner.plan().map_err(|e| stage.error(e))? else {
             return Ok(None);
         };
         let morsel = |inner| -> Box<dyn Morsel> {
-            Box::new(FilteredMorsel {
+            Box::new(StagedMorsel {
                 inner,
-                filter: Arc::clone(&filter),
+                stage: Arc::clone(&stage),
             })
         };
         let morsels = plan.take_morsels().into_iter().map(morsel).collect();
         let planners = plan.take_ready_planners().into_iter();
-        let planners = planners.map(|planner| Self::boxed(planner, &filter)).collect();
-        let mut filtered = MorselPlan::new().with_morsels(morsels).with_planners(planners);
+        let planners = planners.map(|planner| Self::boxed(planner, &stage)).collect();
+        let mut staged = MorselPlan::new().with_morsels(morsels).with_planners(planners);
         if let Some(pending) = plan.take_pending_planner() {
-            filtered.set_pending_planner(async move { Ok(Self::boxed(pending.await?, &filter)) });
+            staged.set_pending_planner(async move {
+                let planner = pending.await.map_err(|e| stage.error(e))?;
+                Ok(Self::boxed(planner, &stage))
+            });
         }
-        Ok(Some(filtered))
+        Ok(Some(staged))
     }
 }
 
-/// A morsel whose batches are filtered.
+/// A morsel whose batches pass through a stage.
 #[derive(Debug)]
-struct FilteredMorsel {
+struct StagedMorsel {
     inner: Box<dyn Morsel>,
-    filter: Arc<DeletedRowsFilter>,
+    stage: Arc<dyn BatchStage>,
 }
 
-impl Morsel for FilteredMorsel {
+impl Morsel for StagedMorsel {
     fn into_stream(self: Box<Self>) -> BoxStream<'static, Result<RecordBatch>> {
-        let filter = self.filter;
+        let stage = self.stage;
         let batches = self.inner.into_stream();
-        batches.map(move |batch| filter.apply(&batch?)).boxed()
+        let staged = batches.map(move |batch| batch.and_then(|b| stage.batch(b)).map_err(|e| stage.error(e)));
+        staged.boxed()
     }
 }

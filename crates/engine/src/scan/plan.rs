@@ -27,6 +27,7 @@ use super::columns::{Positions, ScanColumns};
 use super::deleted_rows::DeletedRows;
 use super::equality_deletes::EqualityDeletes;
 use super::file_constants::ConstantColumns;
+use super::file_errors::ReadState;
 use super::metadata_columns::MetadataColumn;
 use super::pushdown::to_predicate;
 use super::read_options::AnswersFrom;
@@ -191,7 +192,10 @@ fn scan_context(
         name_mapping: Arc::new(mapping),
         constants: ConstantColumns::new(Arc::clone(metadata), Arc::clone(&schema), columns),
         schema,
-        table: table.table().ident.to_string(),
+        state: Arc::new(ReadState {
+            table: table.table().ident.to_string(),
+            snapshot_id: plan.snapshot.as_ref().map(|s| s.snapshot_id),
+        }),
         description: describe(table, plan),
     })
 }

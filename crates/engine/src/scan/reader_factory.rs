@@ -138,10 +138,12 @@ impl AsyncFileReader for TableFileReader {
                 Err(error) => error,
             };
             let status = self.opener.store.head(&self.file.object_meta.location).await;
+            // The cache of footers keeps only the text of a store's error.
+            let status = status.map_err(|e| ParquetError::External(Box::new(e)))?;
             // What went wrong first is what there is to tell, unless the size is shown to be wrong.
-            let Some(status) = status.ok().filter(|s| s.size != self.file.object_meta.size) else {
+            if status.size == self.file.object_meta.size {
                 return Err(error);
-            };
+            }
             self.file.object_meta.size = status.size;
             let opened = self.opener.open(self.file.clone());
             self.inner = opened.map_err(|e| ParquetError::External(Box::new(e)))?;

@@ -24,6 +24,7 @@ use tarn_format::spec::types::FieldId;
 use super::avro::{AvroBatches, AvroFile};
 use super::deleted_rows::DeletedRowsFilter;
 use super::file_opening::FileOpening;
+use super::file_planner::BatchStage as _;
 use super::metadata_columns::MetadataColumn;
 use super::name_mapping::assign_ids;
 use crate::arrow::schema::field_id;
@@ -44,40 +45,16 @@ pub(super) async fn open(
     projection: &ProjectionExprs,
     filter: Option<DeletedRowsFilter>,
 ) -> Result<Box<dyn MorselPlanner>> {
-    let place = Place {
-        table: opening.context.table.clone(),
-        path: task.path().to_string(),
-    };
     let read = opening.context.readers.io.read(task.path()).await;
-    let file = read.and_then(AvroFile::open).map_err(|e| place.of(e))?;
-    let mut opened = RowFile::new(opening, task, projection, (place, file))?;
+    let file = read.and_then(AvroFile::open).map_err(external)?;
+    let mut opened = RowFile::new(opening, task, projection, file)?;
     opened.deleted = filter;
     Ok(Box::new(OnePlan(Box::new(opened))))
-}
-
-/// What an error names.
-#[derive(Debug)]
-struct Place {
-    table: String,
-    path: String,
-}
-
-impl Place {
-    fn of(&self, error: Error) -> DataFusionError {
-        let error = error.with_context("data file", self.path.as_str());
-        external(error.with_context("table", self.table.as_str()))
-    }
-
-    /// The same for errors of bringing rows into the query's shape.
-    fn of_engine(&self, error: DataFusionError) -> DataFusionError {
-        error.context(format!("data file {} of table {}", self.path, self.table))
-    }
 }
 
 /// A file whose rows are decoded batch by batch.
 #[derive(Debug)]
 struct RowFile {
-    place: Place,
     batches: AvroBatches,
     /// The file's columns, then positions.
     schema: ArrowSchemaRef,
@@ -91,12 +68,7 @@ struct RowFile {
 }
 
 impl RowFile {
-    fn new(
-        opening: &FileOpening,
-        task: &FileScanTask,
-        projection: &ProjectionExprs,
-        (place, file): (Place, AvroFile),
-    ) -> Result<Self> {
+    fn new(opening: &FileOpening, task: &FileScanTask, projection: &ProjectionExprs, file: AvroFile) -> Result<Self> {
         let table = opening.inner.table_schema().table_schema();
         let predicate = opening.inner.filter();
         let exprs = projection.expr_iter().chain(predicate.clone());
@@ -112,14 +84,13 @@ impl RowFile {
             .map(|(i, (_, own))| (i, Arc::clone(own)))
             .collect();
         let indexes: Vec<usize> = columns.iter().map(|(i, _)| *i).collect();
-        let batches = file.batches(&indexes, BATCH_ROWS).map_err(|e| place.of(e))?;
+        let batches = file.batches(&indexes, BATCH_ROWS).map_err(external)?;
         let position: FieldRef = Arc::new(Field::new(MetadataColumn::Pos.name(), DataType::Int64, false));
         let stored = columns.into_iter().map(|(_, field)| field);
         let schema = Arc::new(ArrowSchema::new(stored.chain([position]).collect::<Vec<_>>()));
         let adapter = opening.adapter(task)?.create(Arc::clone(table), Arc::clone(&schema))?;
         let adapted = projection.clone().try_map_exprs(|expr| adapter.rewrite(expr))?;
         Ok(RowFile {
-            place,
             batches,
             predicate: predicate.map(|predicate| adapter.rewrite(predicate)).transpose()?,
             projector: adapted.make_projector(&schema)?,
@@ -131,9 +102,8 @@ impl RowFile {
     }
 
     fn next(&mut self) -> Result<Option<RecordBatch>> {
-        let batch = self.batches.next_batch().map_err(|e| self.place.of(e))?;
-        let shaped = batch.map(|batch| self.shaped(batch));
-        shaped.transpose().map_err(|e| self.place.of_engine(e))
+        let batch = self.batches.next_batch().map_err(external)?;
+        batch.map(|batch| self.shaped(batch)).transpose()
     }
 
     /// The rows as the query sees them.
@@ -149,7 +119,7 @@ impl RowFile {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let projected = RecordBatch::try_new_with_options(Arc::clone(&self.output), columns, &options)?;
         match &self.deleted {
-            Some(deleted) => deleted.apply(&projected),
+            Some(deleted) => deleted.batch(projected),
             None => Ok(projected),
         }
     }

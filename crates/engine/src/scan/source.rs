@@ -32,6 +32,7 @@ use tarn_format::spec::schema::Schema;
 use super::deleted_rows::DeletedRows;
 use super::equality_deletes::EqualityDeletes;
 use super::file_constants::ConstantColumns;
+use super::file_errors::ReadState;
 use super::file_opening::{FileOpening, IcebergMorselizer, projected};
 use super::metadata_columns::MetadataColumn;
 use super::reader_factory::TableReaderFactory;
@@ -53,8 +54,8 @@ pub(crate) struct ScanContext {
     /// Ids of files without any: the mapping of the table, or that of its schema.
     pub(crate) name_mapping: Arc<NameMapping>,
     pub(crate) constants: ConstantColumns,
-    /// The table as errors name it.
-    pub(crate) table: String,
+    /// What is read, as errors tell it.
+    pub(crate) state: Arc<ReadState>,
     /// One line for EXPLAIN: snapshot, files, manifests and filter.
     pub(crate) description: String,
 }

@@ -12,7 +12,7 @@ use super::snapshots::SnapshotSelector;
 use super::task::FileScanTask;
 use crate::deletes::DeleteKind;
 use crate::deletes::index_cache::DeleteIndexCache;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ResultExt};
 use crate::expr::sanitize::Sanitizer;
 use crate::expr::{CaseSensitivity, Predicate};
 use crate::io::FileIo;
@@ -195,15 +195,24 @@ impl TableScan {
             tasks: Vec::new(),
             metrics: ScanMetrics::default(),
         };
-        if let Some(snapshot) = &plan.snapshot {
-            let manifests = setup.manifests(snapshot).await?;
-            let of = |content| -> Vec<&ManifestFile> { manifests.iter().filter(|m| m.content == content).collect() };
-            let metrics = &mut plan.metrics;
-            let deletes = planner.index_deletes(of(ManifestContent::Deletes), metrics).await?;
-            plan.tasks = planner.plan_files(of(ManifestContent::Data), deletes, metrics).await?;
+        if let Some(snapshot) = plan.snapshot.clone() {
+            let planned = self.plan_snapshot(&planner, &snapshot, &mut plan.metrics).await;
+            plan.tasks = planned.context("snapshot", snapshot.snapshot_id.to_string())?;
         }
         plan.metrics.total_planning_duration_ns = started.elapsed().as_nanos() as u64;
         Ok(plan)
+    }
+
+    async fn plan_snapshot(
+        &self,
+        planner: &Arc<Planner>,
+        snapshot: &Snapshot,
+        metrics: &mut ScanMetrics,
+    ) -> Result<Vec<FileScanTask>> {
+        let manifests = self.setup.manifests(snapshot).await?;
+        let of = |content| -> Vec<&ManifestFile> { manifests.iter().filter(|m| m.content == content).collect() };
+        let deletes = planner.index_deletes(of(ManifestContent::Deletes), metrics).await?;
+        planner.plan_files(of(ManifestContent::Data), deletes, metrics).await
     }
 }
 
