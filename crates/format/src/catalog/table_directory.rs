@@ -16,7 +16,8 @@ pub const METADATA_DIRECTORY: &str = "metadata";
 ///
 /// The version hint counts as the lowest version that may be current, as in Java's `HadoopTableOperations`: a higher
 /// version beside it wins. Names are `vN.metadata.json` and `N-UUID.metadata.json`, with or without a codec
-/// (`vN.gz.metadata.json`, `vN.metadata.json.gz`).
+/// (`vN.gz.metadata.json`, `vN.metadata.json.gz`). A hint that is no number names the file, as DuckDB leaves it
+/// (`UUID` for `UUID.metadata.json`).
 ///
 /// # Errors
 /// `NotFound` when the directory does not exist or holds no metadata file.
@@ -26,12 +27,20 @@ pub async fn newest_metadata_file(io: &FileIo, directory: &str) -> Result<String
         Err(e) if e.kind() == ErrorKind::NotFound => io.list_dir(directory).await?,
         listed => listed?,
     };
-    let hinted = match listing
+    let hint = match listing
         .files
         .iter()
         .find(|f| location::file_name(&f.location) == VERSION_HINT)
     {
         Some(hint) => read_hint(io, hint).await?,
+        None => None,
+    };
+    let hinted = match hint {
+        Some(Hint::Version(version)) => Some(version),
+        Some(Hint::Name(name)) => match listing.files.iter().find(|f| is_named(&f.location, &name)) {
+            Some(file) => return Ok(file.location.clone()),
+            None => None,
+        },
         None => None,
     };
     let mut candidates: Vec<(i64, &FileStatus)> = Vec::new();
@@ -64,17 +73,36 @@ pub fn version_of(file_name: &str) -> Option<i64> {
     digits.get(..end)?.parse().ok()
 }
 
-/// The number in a hint file. What is no number (some writers leave a file name) is no hint.
-async fn read_hint(io: &FileIo, hint: &FileStatus) -> Result<Option<i64>> {
-    /// A number has at most 19 digits; a longer hint is not one.
-    const LONGEST_HINT_BYTES: u64 = 64;
+/// What a hint file says.
+enum Hint {
+    Version(i64),
+    /// A metadata file's name, in full or without its ending.
+    Name(String),
+}
+
+/// What the hint file says; `None` when it makes no sense.
+async fn read_hint(io: &FileIo, hint: &FileStatus) -> Result<Option<Hint>> {
+    /// Names of metadata files are shorter; a longer hint is none.
+    const LONGEST_HINT_BYTES: u64 = 256;
     if hint.size_bytes > LONGEST_HINT_BYTES {
         return Ok(None);
     }
     let bytes = io.read(&hint.location).await?;
-    Ok(std::str::from_utf8(&bytes)
-        .ok()
-        .and_then(|text| text.trim().parse().ok()))
+    let text = std::str::from_utf8(&bytes).map_or("", str::trim);
+    Ok(match text.parse() {
+        Ok(version) => Some(Hint::Version(version)),
+        Err(_) if text.is_empty() => None,
+        Err(_) => Some(Hint::Name(text.to_string())),
+    })
+}
+
+/// Whether a metadata file's name, or what is before its ending, is this.
+fn is_named(file: &str, name: &str) -> bool {
+    let file = location::file_name(file);
+    let stem = [".metadata.json", ".metadata.json.gz"]
+        .iter()
+        .find_map(|ending| file.strip_suffix(ending));
+    stem.is_some_and(|stem| stem == name || file == name)
 }
 
 #[cfg(test)]
@@ -122,6 +150,26 @@ mod tests {
             newest_metadata_file(&io, "/t/metadata").await.unwrap(),
             "/t/metadata/v10.metadata.json"
         );
+    }
+
+    #[tokio::test]
+    async fn a_hint_may_name_the_file() {
+        let name = "c210c9d1-128f.metadata.json";
+        for hint in ["c210c9d1-128f", "c210c9d1-128f.metadata.json\n"] {
+            let io = directory(&[(name, ""), ("9b98ddd0-f3ac.metadata.json", ""), (VERSION_HINT, hint)]).await;
+            assert_eq!(
+                newest_metadata_file(&io, "/t").await.unwrap(),
+                format!("/t/metadata/{name}")
+            );
+        }
+        // A name of nothing, or of another kind of file, is no hint.
+        for hint in ["c210", "snap-1.avro", "../c210c9d1-128f"] {
+            let io = directory(&[("v2.metadata.json", ""), ("snap-1.avro", ""), (VERSION_HINT, hint)]).await;
+            assert_eq!(
+                newest_metadata_file(&io, "/t").await.unwrap(),
+                "/t/metadata/v2.metadata.json"
+            );
+        }
     }
 
     #[tokio::test]

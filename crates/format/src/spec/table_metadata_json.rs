@@ -149,7 +149,13 @@ fn read(version: FormatVersion, fields: &mut Fields) -> Result<TableMetadata> {
         return Err(fields.missing("table-uuid"));
     }
     let location = fields.string("location")?;
-    let last_sequence_number = since(version, FormatVersion::V2, fields, "last-sequence-number")?;
+    let last_sequence_number = match version {
+        FormatVersion::V1 => {
+            fields.discard("last-sequence-number");
+            Some(0)
+        }
+        _ => fields.opt_i64("last-sequence-number")?,
+    };
     let last_updated_ms = fields.i64("last-updated-ms")?;
     let (schemas, current_schema_id) = read_schemas(v1, fields)?;
     let last_column_id = match fields.opt_i32("last-column-id")? {
@@ -170,7 +176,8 @@ fn read(version: FormatVersion, fields: &mut Fields) -> Result<TableMetadata> {
         format_version: version,
         table_uuid,
         location: strip_trailing_slashes(&location).to_string(),
-        last_sequence_number,
+        // DuckDB's COPY leaves it out: then it is the highest that a snapshot has.
+        last_sequence_number: last_sequence_number.unwrap_or_else(|| highest_sequence_number(&snapshots)),
         last_updated_ms,
         last_column_id,
         schemas,
@@ -194,13 +201,8 @@ fn read(version: FormatVersion, fields: &mut Fields) -> Result<TableMetadata> {
     })
 }
 
-/// A counter that came with a format version: 0 before, whatever the file says.
-fn since(version: FormatVersion, first: FormatVersion, fields: &mut Fields, name: &str) -> Result<i64> {
-    if version >= first {
-        return fields.i64(name);
-    }
-    fields.discard(name);
-    Ok(0)
+fn highest_sequence_number(snapshots: &[Arc<Snapshot>]) -> i64 {
+    snapshots.iter().map(|s| s.sequence_number).max().unwrap_or(0)
 }
 
 /// `next-row-id`. Early v3 writers left it out: then it follows the rows that the snapshots were given ids for.

@@ -186,7 +186,7 @@ fn broken_tables_are_refused_naming_what_is_wrong() {
         ("/table-uuid", Some(json!("no")), "table-uuid"),
         ("/location", None, "location"),
         ("/location", Some(json!(7)), "location"),
-        ("/last-sequence-number", None, "last-sequence-number"),
+        ("/last-sequence-number", Some(json!("1")), "last-sequence-number"),
         ("/last-sequence-number", Some(json!(1)), "sequence number"),
         ("/last-updated-ms", Some(json!("now")), "last-updated-ms"),
         ("/last-updated-ms", Some(json!(1e300)), "last-updated-ms"),
@@ -223,6 +223,29 @@ fn broken_tables_are_refused_naming_what_is_wrong() {
         assert_eq!(refused.kind(), ErrorKind::Corrupt, "{pointer}: {refused}");
         assert!(refused.to_string().contains(told), "{pointer}: {refused}");
     }
+}
+
+/// DuckDB 1.5.5 writes such tables by COPY … (FORMAT iceberg).
+#[test]
+fn without_a_last_sequence_number_the_highest_of_the_snapshots_counts() {
+    let table = read_json(&with(v2(), "/last-sequence-number", None)).unwrap();
+    assert_eq!(table.last_sequence_number, 2);
+    let mut empty = with(v2(), "/last-sequence-number", None);
+    for (pointer, value) in [
+        ("/snapshots", json!([])),
+        ("/current-snapshot-id", json!(-1)),
+        ("/refs", json!({})),
+        ("/snapshot-log", json!([])),
+        ("/statistics", json!([])),
+        ("/partition-statistics", json!([])),
+        ("/sort-orders", json!([])),
+        ("/default-sort-order-id", json!(0)),
+    ] {
+        empty = with(empty, pointer, Some(value));
+    }
+    let empty = read_json(&empty).unwrap();
+    assert_eq!(empty.last_sequence_number, 0);
+    assert!(empty.sort_orders[0].fields.is_empty());
 }
 
 #[test]
