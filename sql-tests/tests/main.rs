@@ -7,6 +7,7 @@ mod concurrency;
 mod evolution;
 mod fixtures;
 mod golden;
+mod histories;
 mod layering;
 mod schema_races;
 mod slt;
@@ -25,7 +26,10 @@ fn repository() -> PathBuf {
 }
 
 fn main() -> ExitCode {
-    if let Some(outcome) = concurrency::writer().or_else(schema_races::racer) {
+    if let Some(outcome) = concurrency::writer()
+        .or_else(histories::writer)
+        .or_else(schema_races::racer)
+    {
         return outcome;
     }
     let arguments = Arguments::from_args();
@@ -34,6 +38,7 @@ fn main() -> ExitCode {
     let fixtures = fixtures::Suite::find();
     let mut trials: Vec<Trial> = layering::trials(&repository());
     trials.extend(concurrency::trials());
+    trials.extend(histories::trials());
     trials.extend(evolution::trials());
     trials.extend(schema_races::trials());
     trials.extend(fixtures.trials());
