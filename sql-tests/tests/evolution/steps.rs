@@ -3,8 +3,11 @@
 use super::history::{History, MAIN, PartitionField};
 use super::model::{Column, Kind, Value};
 
+/// Whether something is possible for values of a kind.
+type Allows = fn(&Kind) -> bool;
+
 /// Transforms of partition fields, with the types that have them.
-const TRANSFORMS: [(&str, fn(&Kind) -> bool); 4] = [
+const TRANSFORMS: [(&str, Allows); 4] = [
     ("{}", |k| !matches!(k, Kind::Struct(_) | Kind::Float | Kind::Double)),
     ("bucket(4, {})", |k| {
         matches!(k, Kind::Int | Kind::Long | Kind::Text | Kind::Day | Kind::Decimal(_))
