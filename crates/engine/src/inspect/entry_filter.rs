@@ -113,22 +113,23 @@ impl EntryFilter {
 
     /// Whether entries of a manifest may match.
     pub(super) fn may_match(&self, manifest: &ManifestFile) -> bool {
-        let content = match manifest.content {
-            ManifestContent::Data => exactly(0, 0),
-            ManifestContent::Deletes => exactly(1, 2),
-        };
-        let mut facts = vec![
-            content,
-            exactly(
-                i64::from(manifest.partition_spec_id),
-                i64::from(manifest.partition_spec_id),
-            ),
-        ];
+        let spec_id = i64::from(manifest.partition_spec_id);
+        let mut facts = vec![exactly(0, 0), exactly(spec_id, spec_id)];
         // What a snapshot carried over has the ids of others; all else is of the snapshot that wrote the manifest.
         if let (false, Some(id)) = (manifest.may_have_existing_files(), manifest.added_snapshot_id) {
             facts.push(exactly(id, id));
         }
-        self.facts.may_match_summaries(&facts) && self.may_match_partition(manifest)
+        let contents = match manifest.content {
+            ManifestContent::Data => 0..=0,
+            ManifestContent::Deletes => 1..=2,
+        };
+        // One by one: neither `<> 1` nor `<> 2` alone leaves deletes out.
+        let mut may_match = false;
+        for content in contents {
+            facts[0] = exactly(content, content);
+            may_match |= self.facts.may_match_summaries(&facts);
+        }
+        may_match && self.may_match_partition(manifest)
     }
 
     /// Whether files of a manifest may be in partitions that match.

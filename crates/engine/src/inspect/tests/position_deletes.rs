@@ -163,8 +163,8 @@ async fn other_formats_are_refused_by_name() {
     let site = Site::by_p(FormatVersion::V2).await;
     let a = data_file("s3://bucket/a", Some("a"), 10);
     site.append([a.clone()]).await;
-    let mut file = position_deletes("s3://bucket/d.avro", &a, 1);
-    file.file_format = FileFormat::Avro;
+    let mut file = position_deletes("s3://bucket/d.orc", &a, 1);
+    file.file_format = FileFormat::Orc;
     add(&site, file).await;
     let context = site.context(K::PositionDeletes).await;
     let error = context
@@ -181,7 +181,7 @@ async fn other_formats_are_refused_by_name() {
     assert_eq!(ours.kind(), ErrorKind::Unsupported);
     let text = ours.to_string();
     assert!(
-        text.contains("AVRO") && text.contains("s3://bucket/d.avro") && text.contains("db.t"),
+        text.contains("ORC") && text.contains("s3://bucket/d.orc") && text.contains("db.t"),
         "{text}"
     );
 }

@@ -220,7 +220,7 @@ async fn the_text_is_kept_as_it_was_written() {
         "SELECT id FROM t WHERE name = 'ü' AND id < 3.0D",
         "SELECT named_struct('a', id) AS s FROM t",
         "SELECT id FROM t WHERE id = CAST('1' AS int)",
-        "SELECT /*+ OPTIONS('split-size'='1') */ id FROM t",
+        "SELECT id FROM t /*+ OPTIONS('split-size'='1') */",
     ]
     .into_iter()
     .enumerate()
