@@ -2,7 +2,7 @@
 //! (`3L`, `0.1D`) become casts, and the many spellings of versions become the one it knows.
 
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Word};
+use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whitespace, Word};
 use tarn_format::{Error, Result};
 
 use super::array_forms;
@@ -39,7 +39,12 @@ pub(crate) fn statements(sql: &str, dialect: &TarnDialect, position: Position) -
     finish(&mut statements, &mut current);
     let statement = |tokens: Vec<TokenWithSpan>| {
         // Before anything is rewritten, as what is put in stands at no place.
-        let last = tokens.iter().rev().find(|t| !matches!(t.token, Token::Whitespace(_)));
+        let last = tokens.iter().rev().find(|t| match &t.token {
+            // Hints are part of what is written; other comments behind it are not.
+            Token::Whitespace(Whitespace::MultiLineComment(comment)) => comment.starts_with('+'),
+            Token::Whitespace(_) => false,
+            _ => true,
+        });
         let end = last.map_or(Location { line: 0, column: 0 }, |t| t.span.end);
         let hints = hints::find(dialect, &tokens)?;
         let tokens = match setting_value(sql, &tokens, position) {
