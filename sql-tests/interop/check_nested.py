@@ -53,6 +53,11 @@ TEXTS = [
     ["3", "{city: NULL, at: NULL}", "[]", "[]", "{}", "{}"],
 ]
 
+# PyIceberg 0.12 makes lists and maps of structs anew from their offsets, and NULL ones come out empty; DuckDB, on the same
+# files, has them as NULL.
+PYICEBERG_ROWS = [ROWS[0], [2, None, None, [], None, []], ROWS[2]]
+PYICEBERG_TEXTS = [TEXTS[0], ["2", "NULL", "NULL", "[]", "NULL", "{}"], TEXTS[2]]
+
 
 def plain(column, value):
     """An engine's value in the form of ROWS."""
@@ -77,7 +82,7 @@ def check_tarn_writes(directory, tarn, failures):
     for version in (1, 2, 3):
         name = f"nested_v{version}"
         tarn.sql(f"CREATE TABLE {name} ({COLUMNS}) TBLPROPERTIES ('format-version' = '{version}'); {INSERT.format(name)}")
-        failures.equal(f"pyiceberg {name}", arrow_rows(catalog.load_table(f"db.{name}").scan().to_arrow()), ROWS)
+        failures.equal(f"pyiceberg {name}", arrow_rows(catalog.load_table(f"db.{name}").scan().to_arrow()), PYICEBERG_ROWS)
         location = engines.metadata_location(directory, name)
         rows = duckdb.execute(f"SELECT * FROM iceberg_scan('{location}')").to_arrow_table()
         failures.equal(f"duckdb {name}", arrow_rows(rows), ROWS)
@@ -92,7 +97,8 @@ def check_pyiceberg_writes(directory, tarn, failures):
         name = f"py_nested_v{version}"
         table = catalog.create_table(f"db.{name}", source.schema(), properties={"format-version": str(version)})
         table.append(source.scan().to_arrow())
-        failures.equal(f"tarn reads {name}", tarn.sql(f"SELECT * FROM {name} ORDER BY id"), TEXTS)
+        # What PyIceberg read is what it wrote.
+        failures.equal(f"tarn reads {name}", tarn.sql(f"SELECT * FROM {name} ORDER BY id"), PYICEBERG_TEXTS)
         filtered = tarn.sql(f"SELECT id FROM {name} WHERE place.at.lat > 51 AND stops[0].minutes[1] = 2")
         failures.equal(f"tarn filters {name}", filtered, [["1"]])
 
