@@ -25,6 +25,7 @@ use crate::views::TemporaryViews;
 use crate::writer::Writer;
 pub use progress::Progress;
 use progress::Watched;
+use yielding_joins::YieldingJoins;
 
 /// Where unqualified names are looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,7 +91,8 @@ impl Session {
         let builder = SessionStateBuilder::new()
             .with_config(engine)
             .with_runtime_env(options.runtime)
-            .with_default_features();
+            .with_default_features()
+            .with_physical_optimizer_rule(Arc::new(YieldingJoins));
         let builder = bare_context::refuse_versions(builder);
         let state = crate::functions::register(builder).build();
         let inner = Arc::new(Inner {
@@ -352,6 +354,7 @@ impl Session {
 
 mod bare_context;
 mod progress;
+mod yielding_joins;
 
 #[cfg(test)]
 mod query_tests;
