@@ -5,6 +5,7 @@
 pub mod arrow;
 pub mod caches;
 pub mod deletes;
+pub mod error_chain;
 pub mod files;
 pub mod inspect;
 pub mod provider;

@@ -1,11 +1,11 @@
 //! DataFusion's errors as Tarn's: one line that says what failed.
 
 use std::error::Error as StdError;
-use std::sync::Arc;
 
 use datafusion::arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
 use datafusion::parquet::errors::ParquetError;
+use tarn_engine::error_chain::causes;
 use tarn_format::{Error, ErrorKind};
 
 /// The error of a failed plan or query. A Tarn error anywhere among its causes comes out as it was.
@@ -14,7 +14,7 @@ pub fn from_engine(error: DataFusionError) -> Error {
         Ok(error) => return error,
         Err(error) => error,
     };
-    let chain = causes(&error);
+    let chain: Vec<_> = causes(&error).collect();
     let own = chain.iter().find_map(|e| e.downcast_ref::<Error>()).map(|own| {
         let line = Error::new(own.kind(), own.message());
         own.context()
@@ -41,21 +41,6 @@ fn owned(error: DataFusionError) -> Result<Error, DataFusionError> {
         DataFusionError::Diagnostic(_, inner) => owned(*inner),
         other => Err(other),
     }
-}
-
-/// The error and what caused it, outermost first.
-fn causes(error: &DataFusionError) -> Vec<&(dyn StdError + 'static)> {
-    let mut chain: Vec<&(dyn StdError + 'static)> = Vec::new();
-    let mut next: Option<&(dyn StdError + 'static)> = Some(error);
-    while let Some(error) = next {
-        chain.push(error);
-        next = match error.downcast_ref::<Arc<DataFusionError>>() {
-            // The source of an `Arc` is that of its error, which would be passed over.
-            Some(shared) => Some(shared.as_ref()),
-            None => error.source(),
-        };
-    }
-    chain
 }
 
 /// What one error of a chain says about the whole.
@@ -130,6 +115,8 @@ fn line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     fn own() -> Error {

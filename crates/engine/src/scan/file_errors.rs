@@ -1,6 +1,5 @@
 //! What is told when a data file cannot be read: the file, the table, the snapshot, and what to do.
 
-use std::error::Error as StdError;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
@@ -10,6 +9,7 @@ use datafusion::parquet::errors::ParquetError;
 use tarn_format::{Error, ErrorKind};
 
 use super::file_planner::BatchStage;
+use crate::error_chain::causes;
 use crate::external;
 
 /// Which state of which table is read.
@@ -67,25 +67,22 @@ impl BatchStage for FileErrors {
 impl FileErrors {
     /// The error with what it does not say yet.
     fn completed(&self, error: Error) -> Error {
-        let snapshot = self.state.snapshot_id.map(|id| id.to_string());
-        let pairs = [
-            ("file", &self.file),
-            ("table", &self.state.table),
-            ("snapshot", &snapshot.unwrap_or_default()),
-        ];
-        let known: Vec<&str> = error.context().iter().map(|(key, _)| *key).collect();
-        let missing = pairs.map(|(key, value)| (!known.contains(&key)).then(|| (key, value.clone())));
+        // The store's own words say nothing of what to do.
         let error = match error.kind() {
-            // The store's own words say nothing of what to do.
-            ErrorKind::NotFound => error
-                .context()
-                .iter()
-                .fold(gone(), |e, (key, value)| e.with_context(key, value)),
+            ErrorKind::NotFound => with_pairs(gone(), error.context().to_vec()),
             _ => error,
         };
-        let missing = missing.into_iter().flatten();
-        missing.fold(error, |e, (key, value)| e.with_context(key, value))
+        let mut pairs = vec![("file", self.file.clone()), ("table", self.state.table.clone())];
+        pairs.extend(self.state.snapshot_id.map(|id| ("snapshot", id.to_string())));
+        pairs.retain(|(key, _)| error.context().iter().all(|(known, _)| known != key));
+        with_pairs(error, pairs)
     }
+}
+
+fn with_pairs(error: Error, pairs: Vec<(&'static str, String)>) -> Error {
+    pairs
+        .into_iter()
+        .fold(error, |e, (key, value)| e.with_context(key, value))
 }
 
 fn gone() -> Error {
@@ -110,9 +107,8 @@ enum Cause {
 }
 
 fn cause(error: &DataFusionError) -> Cause {
-    let mut next: Option<&(dyn StdError + 'static)> = Some(error);
     let mut found = Cause::Other;
-    while let Some(error) = next {
+    for error in causes(error) {
         if error.is::<Error>() {
             return Cause::Other;
         }
@@ -123,23 +119,104 @@ fn cause(error: &DataFusionError) -> Cause {
         }
         match error.downcast_ref::<DataFusionError>() {
             Some(DataFusionError::ResourcesExhausted(_)) => return Cause::Other,
-            Some(DataFusionError::ObjectStore(_) | DataFusionError::IoError(_)) => found = Cause::Unreadable,
-            Some(DataFusionError::ParquetError(_)) => found = Cause::Broken,
+            Some(DataFusionError::IoError(_)) => found = Cause::Unreadable,
             _ => {}
         }
         match error.downcast_ref::<ParquetError>() {
             Some(ParquetError::NYI(_)) => return Cause::Other,
-            Some(ParquetError::External(_)) | None => {}
+            // Filters that the reader evaluates fail with Arrow's errors.
+            Some(ParquetError::External(_) | ParquetError::ArrowError(_)) | None => {}
             Some(_) => found = Cause::Broken,
         }
-        if let Some(ArrowError::ParquetError(_)) = error.downcast_ref() {
-            found = Cause::Broken;
+        match error.downcast_ref::<ArrowError>() {
+            Some(ArrowError::ParquetError(text)) if is_of_parquet(text) => found = Cause::Broken,
+            _ => {}
         }
-        next = match error.downcast_ref::<Arc<DataFusionError>>() {
-            // The source of an `Arc` is that of its error, which would be passed over.
-            Some(shared) => Some(shared.as_ref()),
-            None => error.source(),
-        };
     }
     found
+}
+
+/// Whether Parquet's reader failed by itself, not by what it was given. Only the text of its error is left by then.
+fn is_of_parquet(text: &str) -> bool {
+    !["Arrow: ", "External: "]
+        .iter()
+        .any(|of_others| text.starts_with(of_others))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn explained(error: DataFusionError) -> Option<ErrorKind> {
+        let state = ReadState {
+            table: "db.t".to_string(),
+            snapshot_id: Some(7),
+        };
+        let DataFusionError::External(told) = FileErrors::new("a.parquet", Arc::new(state)).error(error) else {
+            return None;
+        };
+        let told = told.downcast::<Error>().unwrap();
+        let text = told.to_string();
+        assert!(
+            ["file: a.parquet", "table: db.t", "snapshot: 7"]
+                .iter()
+                .all(|t| text.contains(t)),
+            "{text}"
+        );
+        Some(told.kind())
+    }
+
+    #[test]
+    fn what_lies_in_the_file_is_explained() {
+        let missing = || object_store::Error::NotFound {
+            path: "a.parquet".to_string(),
+            source: "no such file".into(),
+        };
+        let generic = || object_store::Error::Generic {
+            store: "s3",
+            source: "busy".into(),
+        };
+        let in_parquet =
+            |e: object_store::Error| DataFusionError::ParquetError(Box::new(ParquetError::External(Box::new(e))));
+        for (error, kind) in [
+            (in_parquet(missing()), ErrorKind::NotFound),
+            (DataFusionError::ObjectStore(Box::new(missing())), ErrorKind::NotFound),
+            (in_parquet(generic()), ErrorKind::Io),
+            (DataFusionError::Shared(Arc::new(in_parquet(generic()))), ErrorKind::Io),
+            (
+                DataFusionError::ParquetError(Box::new(ParquetError::EOF("short".to_string()))),
+                ErrorKind::Corrupt,
+            ),
+            (
+                ArrowError::from(ParquetError::General("no page".to_string())).into(),
+                ErrorKind::Corrupt,
+            ),
+            (
+                DataFusionError::External(Box::new(Error::not_found("file not found"))),
+                ErrorKind::NotFound,
+            ),
+            (
+                DataFusionError::External(Box::new(Error::unsupported("encrypted"))),
+                ErrorKind::Unsupported,
+            ),
+        ] {
+            let shown = error.to_string();
+            assert_eq!(explained(error), Some(kind), "{shown}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_lie_in_the_file_is_left_alone() {
+        let division = || ParquetError::from(ArrowError::DivideByZero);
+        for error in [
+            DataFusionError::ResourcesExhausted("memory".to_string()),
+            DataFusionError::Execution("no such time zone".to_string()),
+            ArrowError::DivideByZero.into(),
+            DataFusionError::ParquetError(Box::new(division())),
+            ArrowError::from(division()).into(),
+        ] {
+            let shown = error.to_string();
+            assert_eq!(explained(error), None, "{shown}");
+        }
+    }
 }
