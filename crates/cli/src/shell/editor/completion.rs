@@ -74,7 +74,10 @@ pub(super) fn place(text: &str, pos: usize, dialect: &TarnDialect) -> Place {
     let parts = statement_before(lexemes(before, dialect));
     let word = word_at_end(&parts, before.len());
     let mut place = Place {
-        expected: expected(&parts[..word.first], word.is_open_text),
+        expected: match word.is_open_text {
+            true => Expected::Nothing,
+            false => expected(&parts[..word.first]),
+        },
         start: word.start,
         prefix: word.prefix,
         qualifiers: word.qualifiers,
@@ -177,10 +180,7 @@ fn unquoted(text: &str) -> String {
     }
 }
 
-fn expected(before: &[Lexeme<'_>], is_open_text: bool) -> Expected {
-    if is_open_text {
-        return Expected::Nothing;
-    }
+fn expected(before: &[Lexeme<'_>]) -> Expected {
     let words: Vec<&Lexeme<'_>> = significant(before).collect();
     let Some(last) = words.last() else {
         return Expected::Statement;
