@@ -1,22 +1,9 @@
 //! Procedures over whole sessions. What they do follows Java's procedures, the golden folder `call` and the reference.
 
-use tarn_format::{ErrorKind, Result};
+use tarn_format::ErrorKind;
 
-use crate::planner::tests::render;
 use crate::session::Session;
-use crate::session::tests::session;
-
-async fn run(session: &Session, sql: &str) -> Result<Vec<String>> {
-    let batches = session.sql(sql).await?.collect().await?;
-    Ok(batches.iter().flat_map(render::rows).collect())
-}
-
-async fn must(session: &Session, sql: &str) -> Vec<String> {
-    match run(session, sql).await {
-        Ok(rows) => rows,
-        Err(e) => panic!("{sql}: {e}"),
-    }
-}
+use crate::session::tests::{must, run, session};
 
 async fn snapshot_ids(session: &Session) -> Vec<i64> {
     let rows = must(session, "SELECT snapshot_id FROM db.t.snapshots ORDER BY committed_at").await;

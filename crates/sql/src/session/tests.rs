@@ -10,6 +10,7 @@ use tarn_format::{ErrorKind, Result};
 
 use super::{Current, Session, SessionOptions};
 use crate::config::Settings;
+use crate::planner::tests::render;
 
 pub(crate) async fn session() -> Session {
     let session = Session::new(SessionOptions {
@@ -29,6 +30,20 @@ pub(crate) async fn session() -> Session {
         .add("lake", load_catalog("lake", &properties).await.unwrap());
     session.sql("CREATE NAMESPACE db").await.unwrap();
     session
+}
+
+/// Rows of a statement, in the form of the golden scenarios.
+pub(crate) async fn run(session: &Session, sql: &str) -> Result<Vec<String>> {
+    let batches = session.sql(sql).await?.collect().await?;
+    Ok(batches.iter().flat_map(render::rows).collect())
+}
+
+/// The same of a statement that succeeds.
+pub(crate) async fn must(session: &Session, sql: &str) -> Vec<String> {
+    match run(session, sql).await {
+        Ok(rows) => rows,
+        Err(e) => panic!("{sql}: {e}"),
+    }
 }
 
 /// Rows of text, columns joined by `|`.

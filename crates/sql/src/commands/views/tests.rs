@@ -1,25 +1,12 @@
 //! Views over whole sessions. What is written follows the view specification; the rest the golden folder `views`.
 
+use tarn_format::ErrorKind;
 use tarn_format::catalog::{Namespace, TableIdent, View, ViewCommit};
 use tarn_format::spec::view_metadata::ViewRepresentation;
 use tarn_format::update::{LAST_ADDED, ViewUpdate};
-use tarn_format::{ErrorKind, Result};
 
-use crate::planner::tests::render;
 use crate::session::Session;
-use crate::session::tests::session;
-
-async fn run(session: &Session, sql: &str) -> Result<Vec<String>> {
-    let batches = session.sql(sql).await?.collect().await?;
-    Ok(batches.iter().flat_map(render::rows).collect())
-}
-
-async fn must(session: &Session, sql: &str) -> Vec<String> {
-    match run(session, sql).await {
-        Ok(rows) => rows,
-        Err(e) => panic!("{sql}: {e}"),
-    }
-}
+use crate::session::tests::{must, run, session};
 
 async fn view(session: &Session, name: &str) -> View {
     let lake = session.catalogs().get("lake").unwrap();

@@ -5,16 +5,11 @@ mod layout;
 mod properties;
 mod refs;
 
+use tarn_format::ErrorKind;
 use tarn_format::catalog::{Namespace, Table, TableIdent};
-use tarn_format::{ErrorKind, Result};
 
-use crate::planner::tests::render;
 use crate::session::Session;
-
-async fn run(session: &Session, sql: &str) -> Result<Vec<String>> {
-    let batches = session.sql(sql).await?.collect().await?;
-    Ok(batches.iter().flat_map(render::rows).collect())
-}
+use crate::session::tests::run;
 
 async fn all(session: &Session, statements: &[&str]) {
     for sql in statements {
