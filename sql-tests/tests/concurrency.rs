@@ -2,18 +2,16 @@
 //!
 //! The writers are this program again, told by the environment what to do.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
 use libtest_mimic::{Failed, Trial};
-use tarn_catalogs::load_catalog_with_io;
 use tarn_format::catalog::{Catalog, Namespace, Table, TableCreation, TableIdent};
 use tarn_format::commit::append::fast_append;
 use tarn_format::commit::{CommitOptions, commit};
-use tarn_format::io::{Durability, FileIo};
 use tarn_format::manifest::columns::MetricsProjection;
 use tarn_format::manifest::data_file::{DataContent, DataFile, FileFormat};
 use tarn_format::manifest::{list, reader};
@@ -22,6 +20,8 @@ use tarn_format::spec::snapshot::Properties;
 use tarn_format::spec::table_metadata::FormatVersion;
 use tarn_format::spec::types::{NestedField, PrimitiveType, StructType};
 use tarn_format::{ErrorKind, Result};
+
+use crate::shared_lake::{block_on, open};
 
 const WRITERS: i64 = 8;
 const APPENDS: i64 = 50;
@@ -40,7 +40,7 @@ pub fn writer() -> Option<ExitCode> {
     let mut parts = task.split('\n');
     let (kind, place, number) = (parts.next()?, parts.next()?, parts.next()?.parse().ok()?);
     let outcome = block_on(async {
-        let catalog = open(kind, Path::new(place)).await?;
+        let catalog = open(kind, Path::new(place))?;
         append_all(catalog.as_ref(), number).await
     });
     Some(match outcome {
@@ -73,7 +73,7 @@ fn run(kind: &str) -> std::result::Result<(), Failed> {
             return Err(Failed::from(String::from_utf8_lossy(&output.stderr).into_owned()));
         }
     }
-    let table = block_on(async { open(kind, &place).await?.load_table(&ident()).await }).map_err(text)?;
+    let table = block_on(async { open(kind, &place)?.load_table(&ident()).await }).map_err(text)?;
     let paths = block_on(live_paths(&table)).map_err(text)?;
     check(&table, &paths)
 }
@@ -141,7 +141,7 @@ async fn append_all(catalog: &dyn Catalog, writer: i64) -> Result<()> {
 }
 
 async fn make_table(kind: &str, place: &Path) -> Result<()> {
-    let catalog = open(kind, place).await?;
+    let catalog = open(kind, place)?;
     catalog.create_namespace(&ident().namespace, Properties::new()).await?;
     let fields = vec![NestedField::required(1, "id", PrimitiveType::Long)];
     // Short waits: the point is to collide, not to wait.
@@ -162,20 +162,6 @@ async fn make_table(kind: &str, place: &Path) -> Result<()> {
         format_version: FormatVersion::V2,
     };
     catalog.create_table(&ident(), creation).await.map(drop)
-}
-
-async fn open(kind: &str, place: &Path) -> Result<Arc<dyn Catalog>> {
-    let below = |name: &str| place.join(name).display().to_string();
-    let mut properties = BTreeMap::from([
-        ("type".to_string(), kind.to_string()),
-        ("warehouse".to_string(), below("warehouse")),
-    ]);
-    if kind == "sqlite" {
-        properties.insert("uri".to_string(), below("catalog.db"));
-    }
-    // Nobody cuts the power here: what is tested is the race, not the disk.
-    let io = FileIo::builder().with_durability(Durability::OsCache).build();
-    load_catalog_with_io("lake", &properties, io)
 }
 
 async fn live_paths(table: &Table) -> Result<Vec<String>> {
@@ -206,13 +192,4 @@ fn path(table: &Table, writer: i64, append: i64) -> String {
 /// Different for every append, so that a lost one and a doubled one cannot cancel out in the totals.
 fn records(writer: i64, append: i64) -> i64 {
     1 + writer * APPENDS + append
-}
-
-fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build();
-    let io = |e| tarn_format::Error::new(ErrorKind::Io, "no runtime").with_source(e);
-    runtime.map_err(io)?.block_on(future)
 }

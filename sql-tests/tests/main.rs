@@ -10,6 +10,7 @@ mod golden;
 mod histories;
 mod layering;
 mod schema_races;
+mod shared_lake;
 mod slt;
 mod specification;
 mod tally;

@@ -3,17 +3,14 @@
 //!
 //! The processes are this program again, told by the environment what to do.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::future::Future;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use libtest_mimic::{Failed, Trial};
-use tarn::catalogs::load_catalog_with_io;
-use tarn::format::catalog::Namespace;
-use tarn::format::io::{Durability, FileIo};
 use tarn::{Error, ErrorKind, Result, Session};
 
+use crate::shared_lake::{self, block_on};
 use crate::slt::render;
 
 /// Statements of each process.
@@ -37,7 +34,7 @@ pub fn racer() -> Option<ExitCode> {
     let mut parts = task.split('\n');
     let (kind, place, part) = (parts.next()?, parts.next()?, parts.next()?);
     let outcome = block_on(async {
-        let session = open(kind, Path::new(place)).await?;
+        let session = shared_lake::session(kind, Path::new(place)).await?;
         for sql in statements(part) {
             until_done(&session, &sql).await?;
         }
@@ -109,7 +106,7 @@ fn race(kind: &'static str) -> std::result::Result<(), Failed> {
     let place = directory.path().canonicalize()?;
     let text = |error: Error| Failed::from(error.to_string());
     let made = block_on(async {
-        let session = open(kind, &place).await?;
+        let session = shared_lake::session(kind, &place).await?;
         session.sql("CREATE NAMESPACE db").await?;
         session.sql("CREATE TABLE t (id bigint, note string)").await
     });
@@ -128,7 +125,7 @@ fn race(kind: &'static str) -> std::result::Result<(), Failed> {
             return Err(Failed::from(String::from_utf8_lossy(&output.stderr).into_owned()));
         }
     }
-    let session = block_on(open(kind, &place)).map_err(text)?;
+    let session = block_on(shared_lake::session(kind, &place)).map_err(text)?;
     check(&session)
 }
 
@@ -180,33 +177,4 @@ fn equal<T: PartialEq + std::fmt::Debug>(what: &str, found: &T, wanted: &T) -> s
         return Ok(());
     }
     Err(Failed::from(format!("{what}: found {found:?}, not {wanted:?}")))
-}
-
-async fn open(kind: &str, place: &Path) -> Result<Session> {
-    let below = |name: &str| place.join(name).display().to_string();
-    let mut properties = BTreeMap::from([
-        ("type".to_string(), kind.to_string()),
-        ("warehouse".to_string(), below("warehouse")),
-    ]);
-    if kind == "sqlite" {
-        properties.insert("uri".to_string(), below("catalog.db"));
-    }
-    // What is tested is that nothing is lost between processes, not that the disk keeps it.
-    let io = FileIo::builder().with_durability(Durability::OsCache).build();
-    Session::builder()
-        .catalog("lake", load_catalog_with_io("lake", &properties, io)?)
-        .namespace(Namespace::new(["db"]))
-        .parallelism(1)
-        .build()
-        .await
-}
-
-fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build();
-    runtime
-        .map_err(|e| Error::new(ErrorKind::Io, "no runtime").with_source(e))?
-        .block_on(future)
 }

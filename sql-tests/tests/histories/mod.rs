@@ -12,12 +12,10 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use libtest_mimic::{Failed, Trial};
-use tarn::catalogs::load_catalog_with_io;
-use tarn::format::catalog::Namespace;
-use tarn::format::io::{Durability, FileIo};
 use tarn::{ErrorKind, Output, Result, Session};
 
 use self::statements::{Mix, Row, Statement};
+use crate::shared_lake::{self, block_on};
 
 const WRITERS: u64 = 4;
 const STATEMENTS: u64 = 8;
@@ -139,7 +137,7 @@ fn run(case: Case) -> std::result::Result<(), Failed> {
 
 /// The table against what the statements make of it in the order of its history.
 async fn check(case: Case, place: &Path, committed: Vec<(i64, Statement)>) -> Result<std::result::Result<(), Failed>> {
-    let session = open(case.catalog, place).await?;
+    let session = shared_lake::session(case.catalog, place).await?;
     let history = numbers(&session, "SELECT snapshot_id FROM t.history ORDER BY made_current_at").await?;
     let mut by_snapshot: BTreeMap<i64, Statement> = committed.into_iter().collect();
     let landed = by_snapshot.len();
@@ -175,7 +173,7 @@ async fn check(case: Case, place: &Path, committed: Vec<(i64, Statement)>) -> Re
 }
 
 async fn write(catalog: &str, place: &Path, mix: Mix, writer: u64) -> Result<()> {
-    let session = open(catalog, place).await?;
+    let session = shared_lake::session(catalog, place).await?;
     for step in 0..STATEMENTS {
         let sql = Statement::random(mix, writer, step).sql();
         let mut attempts = 0;
@@ -199,7 +197,7 @@ async fn write(catalog: &str, place: &Path, mix: Mix, writer: u64) -> Result<()>
 }
 
 async fn make_table(case: Case, place: &Path) -> Result<()> {
-    let session = open(case.catalog, place).await?;
+    let session = shared_lake::session(case.catalog, place).await?;
     let Case {
         version,
         mode,
@@ -227,24 +225,6 @@ async fn make_table(case: Case, place: &Path) -> Result<()> {
     Ok(())
 }
 
-async fn open(kind: &str, place: &Path) -> Result<Session> {
-    let below = |name: &str| place.join(name).display().to_string();
-    let mut properties = BTreeMap::from([
-        ("type".to_string(), kind.to_string()),
-        ("warehouse".to_string(), below("warehouse")),
-    ]);
-    if kind == "sqlite" {
-        properties.insert("uri".to_string(), below("catalog.db"));
-    }
-    // Nobody cuts the power here: what is tested is the race, not the disk.
-    let io = FileIo::builder().with_durability(Durability::OsCache).build();
-    let builder = Session::builder()
-        .catalog("lake", load_catalog_with_io("lake", &properties, io)?)
-        .namespace(Namespace::new(["db"]))
-        .parallelism(2);
-    builder.build().await
-}
-
 /// Rows of whole numbers.
 async fn numbers(session: &Session, sql: &str) -> Result<Vec<Vec<i64>>> {
     use tarn::datafusion::arrow::array::AsArray;
@@ -257,13 +237,4 @@ async fn numbers(session: &Session, sql: &str) -> Result<Vec<Vec<i64>>> {
         }
     }
     Ok(rows)
-}
-
-fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build();
-    let io = |e| tarn::Error::new(ErrorKind::Io, "no runtime").with_source(e);
-    runtime.map_err(io)?.block_on(future)
 }
