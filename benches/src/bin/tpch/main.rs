@@ -7,6 +7,7 @@
 //! in `LAKE_DIR` yet are written there first. `TARN_BENCH_RUNS` is the number of warm runs, 7 by default;
 //! `TARN_BENCH_PARTITIONS` the parallelism, by default the number of cores.
 
+mod answers;
 mod append;
 mod duckdb;
 mod lake;
@@ -17,8 +18,6 @@ mod raw;
 use std::path::Path;
 
 use tarn::Session;
-use tarn::datafusion::arrow::array::RecordBatch;
-use tarn::datafusion::arrow::util::pretty::pretty_format_batches;
 use tarn::datafusion::prelude::SessionContext;
 use tarn_benches::timing::{Runs, Stopwatch, geometric_mean};
 
@@ -44,22 +43,6 @@ fn number(variable: &str, default: usize) -> Result<usize, Failure> {
     Ok(std::env::var(variable).map_or(Ok(default), |v| v.parse())?)
 }
 
-/// The rows as text, sorted: what both sides must agree on.
-fn rows(batches: &[RecordBatch]) -> Result<Vec<String>, Failure> {
-    let text = pretty_format_batches(batches)?.to_string();
-    let mut rows: Vec<String> = text
-        .lines()
-        .filter(|l| l.starts_with('|'))
-        .skip(1)
-        .map(String::from)
-        .collect();
-    for row in &mut rows {
-        row.retain(|c| c != ' ');
-    }
-    rows.sort();
-    Ok(rows)
-}
-
 /// One query by turns; the order changes every round. The number of rows at the end.
 async fn pair(
     bench: &Bench,
@@ -81,11 +64,7 @@ async fn pair(
             }
         }
     }
-    let (found, expected) = (rows(&found)?, rows(&expected)?);
-    if found != expected {
-        return Err(format!("{sql}\ngives {found:?}\non raw files {expected:?}").into());
-    }
-    Ok((ours, theirs, found.len()))
+    Ok((ours, theirs, answers::compare(sql, &found, &expected)?))
 }
 
 async fn read(bench: &Bench, session: &Session) -> Result<(), Failure> {
