@@ -10,6 +10,7 @@ mod maps;
 mod nested_cast;
 mod nested_text;
 mod numbers;
+mod sum;
 pub(crate) mod text_to_time;
 mod timestamp_text;
 mod transform_arguments;
@@ -60,6 +61,7 @@ pub fn register(builder: SessionStateBuilder) -> SessionStateBuilder {
     functions.push(maps::map_of());
     let aggregates = builder.aggregate_functions().get_or_insert_with(Vec::new);
     aggregates.push(average::average());
+    aggregates.push(sum::sum());
     builder
 }
 
