@@ -10,6 +10,7 @@ mod maps;
 mod nested_cast;
 mod nested_text;
 mod numbers;
+mod random;
 mod sum;
 pub(crate) mod text_to_time;
 mod timestamp_text;
@@ -59,6 +60,9 @@ pub fn register(builder: SessionStateBuilder) -> SessionStateBuilder {
     functions.push(Arc::new(ScalarUDF::from(PatternFunction::new(PatternUse::Format))));
     functions.push(Arc::new(ScalarUDF::from(PatternFunction::new(PatternUse::Parse))));
     functions.push(maps::map_of());
+    for spread in [random::Spread::Uniform, random::Spread::Normal] {
+        functions.push(Arc::new(ScalarUDF::from(random::Seeded::new(spread))));
+    }
     let aggregates = builder.aggregate_functions().get_or_insert_with(Vec::new);
     aggregates.push(average::average());
     aggregates.push(sum::sum());

@@ -98,7 +98,8 @@ pub(super) fn spelled(name: &str, mut arguments: Vec<Expr>) -> Result<Option<Exp
             let digits = if count == 2 { arguments.remove(1) } else { number(0) };
             custom(arguments.remove(0), ROUND, digits)
         }
-        "rand" | "random" if count <= 1 => call("random", Vec::new()),
+        "rand" | "random" if count == 0 => call("random", Vec::new()),
+        "random" if count == 1 => call("rand", arguments),
         "nvl" | "ifnull" if count == 2 => call("coalesce", arguments),
         "decode" if count > 2 => decode(arguments),
         "count_if" if count == 1 => {
