@@ -84,7 +84,9 @@ async fn main() -> Result<(), Failure> {
         for round in 0..=runs {
             for turn in 0..2 {
                 let side = (round + turn) % 2;
-                let statement = statement.replace("{t}", TABLES[side].0).replace("{n}", &round.to_string());
+                let statement = statement
+                    .replace("{t}", TABLES[side].0)
+                    .replace("{n}", &round.to_string());
                 let watch = Stopwatch::start();
                 run(&session, &statement).await?;
                 sides[side].push(round, watch.stop());
