@@ -11,12 +11,27 @@ use crate::slt::render;
 /// The table's main line of history.
 pub const MAIN: &str = "main";
 
+/// The identity of the column `k`, which never goes away and is never NULL.
+pub const KEY: Id = 1;
+
 /// A partition field.
 #[derive(Debug, Clone)]
 pub struct PartitionField {
     pub source: Id,
     /// With `{}` for the column.
     pub transform: &'static str,
+}
+
+/// A field of the order that rows are written in.
+#[derive(Debug, Clone)]
+pub struct SortField {
+    pub source: Id,
+    /// With `{}` for the column.
+    pub transform: &'static str,
+    /// As SQL has it.
+    pub direction: &'static str,
+    /// As SQL has it.
+    pub nulls: &'static str,
 }
 
 /// A table and its model.
@@ -27,6 +42,9 @@ pub struct History {
     pub version: u8,
     pub columns: Vec<Column>,
     pub partition: Vec<PartitionField>,
+    pub order: Vec<SortField>,
+    /// Whether the key identifies rows.
+    pub is_identified: bool,
     /// Rows of each branch.
     pub branches: BTreeMap<String, Vec<Row>>,
     /// Tags with their snapshots.
@@ -41,7 +59,7 @@ pub struct History {
 }
 
 impl History {
-    /// A new table with one column `k` that never goes away.
+    /// A new table with the column `k`.
     pub async fn begin(session: Session, seed: u64, version: u8, mode: &str) -> Result<History, String> {
         let mut history = History {
             session,
@@ -49,6 +67,8 @@ impl History {
             version,
             columns: Vec::new(),
             partition: Vec::new(),
+            order: Vec::new(),
+            is_identified: false,
             branches: BTreeMap::from([(MAIN.to_string(), Vec::new())]),
             tags: BTreeMap::new(),
             snapshots: BTreeMap::new(),
@@ -60,7 +80,7 @@ impl History {
         history.columns.push(k);
         let modes = ["delete", "update", "merge"].map(|change| format!("'write.{change}.mode'='{mode}'"));
         let create = format!(
-            "CREATE TABLE t (k int) TBLPROPERTIES ('format-version'='{version}', {})",
+            "CREATE TABLE t (k int NOT NULL) TBLPROPERTIES ('format-version'='{version}', {})",
             modes.join(", ")
         );
         history.run(&create).await?;

@@ -2,6 +2,7 @@
 //! updated on several branches. Every branch, tag and snapshot must read as a naive model of the table says.
 
 mod history;
+mod kept;
 mod model;
 mod random;
 mod steps;
@@ -37,17 +38,22 @@ pub fn trials() -> Vec<Trial> {
     let trial = |((catalog, version, mode), life): ((&'static str, u8, &'static str), u64)| {
         let name = format!("lives/{catalog}-v{version}-{mode}-{life}");
         let seed = u64::from(version) * 1_000 + life * 10 + mode.len() as u64;
-        Trial::test(name, move || live(catalog, version, mode, seed))
+        Trial::test(name.clone(), move || live(&name, catalog, version, mode, seed))
     };
     lives.map(trial).collect()
 }
 
-fn live(catalog: &str, version: u8, mode: &str, seed: u64) -> Result<(), Failed> {
+fn live(name: &str, catalog: &str, version: u8, mode: &str, seed: u64) -> Result<(), Failed> {
     block_on(async {
         let place = Place::new(catalog, None).await?;
         let mut history = History::begin(place.session.clone(), seed, version, mode).await?;
         let lived = all_steps(&mut history).await;
-        lived.map_err(|failure| Failed::from(format!("{failure}\nafter\n  {}", history.done.join(";\n  "))))
+        let lived = lived.map_err(|failure| format!("{failure}\nafter\n  {}", history.done.join(";\n  ")));
+        if let Some(to) = kept::wanted().filter(|_| catalog == "sqlite") {
+            let name = name.replace('/', "-");
+            kept::report(&to, &name, &history, &place.keep())?;
+        }
+        lived.map_err(Failed::from)
     })
 }
 

@@ -20,9 +20,13 @@ pub enum Kind {
     /// A date in January 2024.
     Day,
     Struct(Vec<Column>),
+    /// Its element.
+    List(Box<Column>),
+    /// Its value; keys are texts.
+    Map(Box<Column>),
 }
 
-/// A column, or a field of a struct.
+/// A column, a field of a struct, an element of a list or a value of a map.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
     pub id: Id,
@@ -47,6 +51,8 @@ pub enum Value {
     /// Day of January 2024.
     Day(u32),
     Struct(Row),
+    List(Vec<Value>),
+    Map(BTreeMap<String, Value>),
 }
 
 /// The values that were written, by identity.
@@ -74,6 +80,46 @@ impl Kind {
                 let fields: Vec<String> = fields.iter().map(|f| format!("{}: {}", f.name, f.kind.sql())).collect();
                 format!("struct<{}>", fields.join(", "))
             }
+            Kind::List(element) => format!("array<{}>", element.kind.sql()),
+            Kind::Map(value) => format!("map<string, {}>", value.kind.sql()),
+        }
+    }
+
+    /// Whether it holds no others.
+    pub fn is_simple(&self) -> bool {
+        !matches!(self, Kind::Struct(_) | Kind::List(_) | Kind::Map(_))
+    }
+
+    /// What lies in a list or a map, by the name that SQL has for it.
+    pub fn inner(&mut self) -> Option<(&'static str, &mut Column)> {
+        match self {
+            Kind::List(element) => Some(("element", element)),
+            Kind::Map(value) => Some(("value", value)),
+            _ => None,
+        }
+    }
+
+    /// The fields of a struct, also of one in a list or a map, and the way to it.
+    pub fn fields(&mut self) -> Option<(&'static str, &mut Vec<Column>)> {
+        match self {
+            Kind::Struct(fields) => Some(("", fields)),
+            _ => match self.inner()? {
+                (
+                    "element",
+                    Column {
+                        kind: Kind::Struct(fields),
+                        ..
+                    },
+                ) => Some((".element", fields)),
+                (
+                    _,
+                    Column {
+                        kind: Kind::Struct(fields),
+                        ..
+                    },
+                ) => Some((".value", fields)),
+                _ => None,
+            },
         }
     }
 
@@ -110,7 +156,15 @@ impl Column {
                     .collect();
                 format!("{{{}}}", fields.join(", "))
             }
-            (Value::Struct(_), _) => "a struct in a column of another type".to_string(),
+            (Value::List(values), Kind::List(element)) => {
+                let values: Vec<String> = values.iter().map(|v| element.shown(v)).collect();
+                format!("[{}]", values.join(", "))
+            }
+            (Value::Map(pairs), Kind::Map(value)) => {
+                let pairs: Vec<String> = pairs.iter().map(|(k, v)| format!("{k}: {}", value.shown(v))).collect();
+                format!("{{{}}}", pairs.join(", "))
+            }
+            (Value::Struct(_) | Value::List(_) | Value::Map(_), _) => "a value of another type".to_string(),
         }
     }
 
@@ -128,12 +182,22 @@ impl Column {
                     .collect();
                 format!("named_struct({})", fields.join(", "))
             }
+            (Value::List(values), Kind::List(element)) => {
+                let values = values.iter().map(|v| typed(element, element.literal(v)));
+                format!("array({})", values.collect::<Vec<_>>().join(", "))
+            }
+            (Value::Map(pairs), Kind::Map(value)) => {
+                let pairs = pairs
+                    .iter()
+                    .map(|(k, v)| format!("'{k}', {}", typed(value, value.literal(v))));
+                format!("map({})", pairs.collect::<Vec<_>>().join(", "))
+            }
             _ => self.shown(value),
         }
     }
 }
 
-/// NULL inside a struct needs a type.
+/// NULL inside another value needs a type.
 fn typed(field: &Column, literal: String) -> String {
     format!("CAST({literal} AS {})", field.kind.sql())
 }

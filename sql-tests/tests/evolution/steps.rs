@@ -1,6 +1,6 @@
 //! Random steps: what is done to a table, and the same to its model.
 
-use super::history::{History, MAIN, PartitionField};
+use super::history::{History, KEY, MAIN, PartitionField, SortField};
 use super::model::{Column, Kind, Value};
 
 /// Whether something is possible for values of a kind.
@@ -8,7 +8,7 @@ type Allows = fn(&Kind) -> bool;
 
 /// Transforms of partition fields, with the types that have them.
 const TRANSFORMS: [(&str, Allows); 4] = [
-    ("{}", |k| !matches!(k, Kind::Struct(_) | Kind::Float | Kind::Double)),
+    ("{}", |k| k.is_simple() && !matches!(k, Kind::Float | Kind::Double)),
     ("bucket(4, {})", |k| {
         matches!(k, Kind::Int | Kind::Long | Kind::Text | Kind::Day | Kind::Decimal(_))
     }),
@@ -30,8 +30,10 @@ impl History {
             32..38 => self.widen_column().await,
             38..45 => self.add_partition_field().await,
             45..49 => self.drop_partition_field().await,
-            49..53 => self.set_default().await,
-            53..75 => self.insert().await,
+            49..52 => self.set_default().await,
+            52..56 => self.set_order().await,
+            56..58 => self.set_identifier().await,
+            58..75 => self.insert().await,
             75..83 => self.delete().await,
             83..91 => self.update().await,
             91..95 => self.create_branch().await,
@@ -54,7 +56,7 @@ impl History {
         let kind = self.kind();
         let mut column = self.column(name, kind);
         let mut sql = format!("ALTER TABLE t ADD COLUMN {name} {}", column.kind.sql());
-        let has_default = self.version == 3 && !matches!(column.kind, Kind::Struct(_)) && self.random.happens(50);
+        let has_default = self.version == 3 && column.kind.is_simple() && self.random.happens(50);
         if has_default {
             column.initial = self.some_value(&column.kind);
             column.default = column.initial.clone();
@@ -77,53 +79,54 @@ impl History {
         Ok(())
     }
 
-    /// Adds a field to a struct.
+    /// Adds a field to a struct, which may lie in a list or a map.
     async fn add_field(&mut self) -> Result<(), String> {
-        let Some(at) = self.place_of(|c| matches!(c.kind, Kind::Struct(_))) else {
+        let Some(at) = self.place_of(|c| c.kind.clone().fields().is_some()) else {
             return Ok(());
         };
-        let Kind::Struct(fields) = self.columns[at].kind.clone() else {
+        let mut column = self.columns[at].clone();
+        let Some((way, fields)) = column.kind.fields() else {
             return Ok(());
         };
-        let Some(name) = self.unused_name(&fields) else {
+        let Some(name) = self.unused_name(fields) else {
             return Ok(());
         };
         let kind = self.simple_kind();
         let field = self.column(name, kind);
-        let parent = self.columns[at].name.clone();
         self.run(&format!(
-            "ALTER TABLE t ADD COLUMN {parent}.{name} {}",
+            "ALTER TABLE t ADD COLUMN {}{way}.{name} {}",
+            column.name,
             field.kind.sql()
         ))
         .await?;
-        if let Kind::Struct(fields) = &mut self.columns[at].kind {
-            fields.push(field);
-        }
+        fields.push(field);
+        self.columns[at] = column;
         Ok(())
     }
 
     async fn drop_column(&mut self) -> Result<(), String> {
-        let partition: Vec<_> = self.partition.iter().map(|f| f.source).collect();
-        if let Some(source) = self.random.pick(&partition).copied()
+        let partition = self.partition.iter().map(|f| f.source);
+        let needed: Vec<_> = partition.chain(self.order.iter().map(|f| f.source)).collect();
+        if let Some(source) = self.random.pick(&needed).copied()
             && self.random.happens(30)
             && let Some(at) = self.place_of(|c| c.id == source)
         {
             let name = self.columns[at].name.clone();
             return self.refused(&format!("ALTER TABLE t DROP COLUMN {name}")).await;
         }
-        let Some(at) = self.place_of(|c| c.id != 1 && !partition.contains(&c.id)) else {
+        let Some(at) = self.place_of(|c| c.id != KEY && !needed.contains(&c.id)) else {
             return Ok(());
         };
-        let name = self.columns[at].name.clone();
-        if let Kind::Struct(fields) = &self.columns[at].kind
+        let mut column = self.columns[at].clone();
+        let name = column.name.clone();
+        if let Some((way, fields)) = column.kind.fields()
             && fields.len() > 1
         {
             let nth = self.random.below(fields.len());
-            let Kind::Struct(fields) = &mut self.columns[at].kind else {
-                return Ok(());
-            };
             let field = fields.remove(nth).name;
-            self.run(&format!("ALTER TABLE t DROP COLUMN {name}.{field}")).await?;
+            self.columns[at] = column;
+            self.run(&format!("ALTER TABLE t DROP COLUMN {name}{way}.{field}"))
+                .await?;
             return Ok(());
         }
         self.columns.remove(at);
@@ -137,21 +140,21 @@ impl History {
             return Ok(());
         };
         let name = self.columns[at].name.clone();
-        if let Kind::Struct(fields) = self.columns[at].kind.clone()
+        let mut column = self.columns[at].clone();
+        if let Some((way, fields)) = column.kind.fields()
             && self.random.happens(60)
         {
             let nth = self.random.below(fields.len());
-            let Some(to) = self.unused_name(&fields) else {
+            let Some(to) = self.unused_name(fields) else {
                 return Ok(());
             };
             self.run(&format!(
-                "ALTER TABLE t RENAME COLUMN {name}.{} TO {to}",
+                "ALTER TABLE t RENAME COLUMN {name}{way}.{} TO {to}",
                 fields[nth].name
             ))
             .await?;
-            if let Kind::Struct(fields) = &mut self.columns[at].kind {
-                fields[nth].name = to.to_string();
-            }
+            fields[nth].name = to.to_string();
+            self.columns[at] = column;
             return Ok(());
         }
         self.run(&format!("ALTER TABLE t RENAME COLUMN {name} TO {to}")).await?;
@@ -183,19 +186,31 @@ impl History {
     }
 
     async fn widen_column(&mut self) -> Result<(), String> {
-        let Some(at) = self.place_of(|c| c.kind.wider().is_some()) else {
+        let wider = |column: &Column| {
+            let mut kind = column.kind.clone();
+            let wider = |kind: &Kind| kind.wider();
+            match kind.inner() {
+                Some((way, inner)) => wider(&inner.kind).map(|kind| (format!(".{way}"), kind)),
+                None => wider(&kind).map(|kind| (String::new(), kind)),
+            }
+        };
+        let Some(at) = self.place_of(|c| wider(c).is_some()) else {
             return Ok(());
         };
-        let Some(wider) = self.columns[at].kind.wider() else {
+        let Some((way, kind)) = wider(&self.columns[at]) else {
             return Ok(());
         };
-        let name = self.columns[at].name.clone();
-        self.run(&format!("ALTER TABLE t ALTER COLUMN {name} TYPE {}", wider.sql()))
+        let name = format!("{}{way}", self.columns[at].name);
+        self.run(&format!("ALTER TABLE t ALTER COLUMN {name} TYPE {}", kind.sql()))
             .await?;
-        self.columns[at].kind = wider;
-        let narrower = "ALTER TABLE t ALTER COLUMN";
+        match self.columns[at].kind.inner() {
+            Some((_, inner)) => inner.kind = kind,
+            None => self.columns[at].kind = kind,
+        }
         if self.random.happens(20) {
-            return self.refused(&format!("{narrower} {name} TYPE date")).await;
+            return self
+                .refused(&format!("ALTER TABLE t ALTER COLUMN {name} TYPE date"))
+                .await;
         }
         Ok(())
     }
@@ -204,7 +219,7 @@ impl History {
         if self.version < 3 {
             return Ok(());
         }
-        let Some(at) = self.place_of(|c| !matches!(c.kind, Kind::Struct(_))) else {
+        let Some(at) = self.place_of(|c| c.kind.is_simple()) else {
             return Ok(());
         };
         let column = self.columns[at].clone();
@@ -254,12 +269,71 @@ impl History {
         Ok(())
     }
 
+    /// The order of the files to come, by one or two columns, or none.
+    async fn set_order(&mut self) -> Result<(), String> {
+        if self.random.happens(25) {
+            self.run("ALTER TABLE t WRITE UNORDERED").await?;
+            self.order.clear();
+            return Ok(());
+        }
+        let mut order = Vec::new();
+        let mut terms = Vec::new();
+        for _ in 0..1 + self.random.below(2) {
+            let Some(&(transform, fits)) = self.random.pick(&TRANSFORMS) else {
+                return Ok(());
+            };
+            let Some(at) = self.place_of(|c| fits(&c.kind)) else {
+                return Ok(());
+            };
+            let column = &self.columns[at];
+            let is_there = |f: &SortField| f.source == column.id && f.transform == transform;
+            if order.iter().any(is_there) {
+                continue;
+            }
+            let (source, term) = (column.id, transform.replace("{}", &column.name));
+            let direction = if self.random.happens(50) { "ASC" } else { "DESC" };
+            let nulls = if self.random.happens(50) { "FIRST" } else { "LAST" };
+            terms.push(format!("{term} {direction} NULLS {nulls}"));
+            order.push(SortField {
+                source,
+                transform,
+                direction,
+                nulls,
+            });
+        }
+        self.run(&format!("ALTER TABLE t WRITE ORDERED BY {}", terms.join(", ")))
+            .await?;
+        self.order = order;
+        Ok(())
+    }
+
+    /// Makes the key identify rows, or no more; meanwhile it must stay as it is.
+    async fn set_identifier(&mut self) -> Result<(), String> {
+        let Some(at) = self.place_of(|c| c.id == KEY) else {
+            return Ok(());
+        };
+        let name = self.columns[at].name.clone();
+        if !self.is_identified {
+            self.run(&format!("ALTER TABLE t SET IDENTIFIER FIELDS {name}")).await?;
+            self.is_identified = true;
+        } else if self.random.happens(50) {
+            self.refused(&format!("ALTER TABLE t DROP COLUMN {name}")).await?;
+            self.refused(&format!("ALTER TABLE t ALTER COLUMN {name} DROP NOT NULL"))
+                .await?;
+        } else {
+            self.run(&format!("ALTER TABLE t DROP IDENTIFIER FIELDS {name}"))
+                .await?;
+            self.is_identified = false;
+        }
+        Ok(())
+    }
+
     async fn insert(&mut self) -> Result<(), String> {
         let branch = self.branch();
         let columns = self.columns.clone();
         let mut named: Vec<Column> = columns.clone();
         if self.random.happens(40) {
-            named.retain(|c| c.id == 1 || self.random.happens(60));
+            named.retain(|c| c.id == KEY || self.random.happens(60));
         }
         let count = 1 + self.random.below(3);
         let mut rows = Vec::new();
@@ -306,7 +380,7 @@ impl History {
             return Ok(());
         };
         let column = self.columns[at].clone();
-        let value = self.value(&column.kind);
+        let value = self.value_of(&column);
         let target = History::target(&branch);
         let assignment = format!("{} = {}", column.name, column.literal(&value));
         self.run(&format!("UPDATE {target} SET {assignment} WHERE {}", condition.sql()))

@@ -1,6 +1,6 @@
 //! Random types, values and conditions.
 
-use super::history::History;
+use super::history::{History, KEY};
 use super::model::{Column, Condition, Kind, Row, State, Test, Value};
 
 /// Names of columns; dropped ones come back.
@@ -27,11 +27,27 @@ impl History {
         }
     }
 
-    /// A type; sometimes a struct of two or three fields.
+    /// A type; sometimes a list, a map or a struct.
     pub fn kind(&mut self) -> Kind {
-        if !self.random.happens(25) {
-            return self.simple_kind();
+        match self.random.below(100) {
+            0..20 => self.struct_kind(),
+            20..28 => Kind::List(Box::new(self.inner("element"))),
+            28..36 => Kind::Map(Box::new(self.inner("value"))),
+            _ => self.simple_kind(),
         }
+    }
+
+    /// What lies in a list or map; sometimes a struct.
+    fn inner(&mut self, name: &str) -> Column {
+        let kind = match self.random.happens(40) {
+            true => self.struct_kind(),
+            false => self.simple_kind(),
+        };
+        self.column(name, kind)
+    }
+
+    /// A struct of two or three fields.
+    fn struct_kind(&mut self) -> Kind {
         let mut fields = Vec::new();
         for name in &NAMES[..2 + self.random.below(2)] {
             let kind = self.simple_kind();
@@ -46,6 +62,14 @@ impl History {
             return Value::Null;
         }
         self.some_value(kind)
+    }
+
+    /// A value of a column; the key is never NULL.
+    pub fn value_of(&mut self, column: &Column) -> Value {
+        match column.id {
+            KEY => self.some_value(&column.kind),
+            _ => self.value(&column.kind),
+        }
     }
 
     /// A value of a type that is not NULL.
@@ -63,12 +87,17 @@ impl History {
                 let values = fields.iter().map(|f| (f.id, self.value(&f.kind)));
                 Value::Struct(values.collect())
             }
+            Kind::List(element) => Value::List((0..1 + n % 3).map(|_| self.value(&element.kind)).collect()),
+            Kind::Map(value) => {
+                let keys = ["x", "y", "z"].into_iter().take(1 + n as usize % 3);
+                Value::Map(keys.map(|key| (key.to_string(), self.value(&value.kind))).collect())
+            }
         }
     }
 
     /// A row with a value for each of these columns.
     pub fn row(&mut self, columns: &[Column]) -> Row {
-        columns.iter().map(|c| (c.id, self.value(&c.kind))).collect()
+        columns.iter().map(|c| (c.id, self.value_of(c))).collect()
     }
 
     /// A condition on a column of a state, or on a field of a struct in it.
@@ -84,7 +113,7 @@ impl History {
         }
         let kind = path.last()?.kind.clone();
         let test = match kind {
-            Kind::Struct(_) => Test::IsNull,
+            kind if !kind.is_simple() => Test::IsNull,
             Kind::Int | Kind::Long if self.random.happens(40) => Test::Below(self.random.below(8) as i64 - 2),
             kind if self.random.happens(75) => Test::Equals(self.some_value(&kind)),
             _ => Test::IsNull,

@@ -53,6 +53,11 @@ impl Place {
         Ok(Place { session, directory })
     }
 
+    /// Leaves the directory for others, who remove it.
+    pub fn keep(self) -> PathBuf {
+        self.directory.keep()
+    }
+
     /// What `$tmp` stands for.
     pub fn directory(&self) -> &Path {
         self.directory.path()

@@ -71,7 +71,9 @@ impl ScalarUDFImpl for Seeded {
             spread: self.spread,
             random: Arc::new(Mutex::new(XorShift::new(seed.unwrap_or(0)))),
         };
-        Ok(ExprSimplifyResult::Simplified(ScalarUDF::from(generator).call(Vec::new())))
+        Ok(ExprSimplifyResult::Simplified(
+            ScalarUDF::from(generator).call(Vec::new()),
+        ))
     }
 
     fn invoke_with_args(&self, _args: ScalarFunctionArgs) -> Result<ColumnarValue> {
@@ -204,7 +206,10 @@ mod tests {
         let mut random = XorShift::new(42);
         for expected in [2.384_479_054_241, 0.192_093_404_129_3] {
             let number = random.normal();
-            assert!((0.0..1e-12).contains(&(number - expected)), "{number} is not {expected}…");
+            assert!(
+                (0.0..1e-12).contains(&(number - expected)),
+                "{number} is not {expected}…"
+            );
         }
     }
 }

@@ -344,7 +344,7 @@ mod tests {
         partial.update_batch(&[decimals(&[Some(MOST), Some(MOST)])]).unwrap();
         let state = partial.state().unwrap()[0].to_array().unwrap();
         let mut sum = ExactSum::new(0);
-        sum.merge_batch(&[state, ]).unwrap();
+        sum.merge_batch(&[state]).unwrap();
         sum.merge_batch(&[decimals(&[Some(-MOST), None])]).unwrap();
         assert_eq!(sum.evaluate().unwrap(), ScalarValue::Decimal128(None, 38, 0));
     }
