@@ -8,8 +8,10 @@ use tarn_format::{Error, Result};
 
 use super::columns::{self, BoundColumn, Family};
 use crate::ast::Statement;
+use crate::dialect::TarnDialect;
 use crate::error::from_engine;
-use crate::session::{Current, Session};
+use crate::parser::parse;
+use crate::session::Current;
 
 /// The dialect of our queries.
 pub(crate) const SPARK: &str = "spark";
@@ -34,7 +36,7 @@ impl Definition {
     /// # Errors
     /// `Unsupported` when it has no query in Spark's dialect, `Corrupt` when its schema is missing, `InvalidInput` when
     /// its text is no query.
-    pub(crate) fn of_view(session: &Session, catalog: &str, view: &View) -> Result<Definition> {
+    pub(crate) fn of_view(catalog: &str, view: &View) -> Result<Definition> {
         let metadata = &view.metadata;
         let version = metadata.current_version();
         let sql = spark_sql(&version.representations)?;
@@ -51,7 +53,7 @@ impl Definition {
             family: Family::of_iceberg(&field.field_type),
         });
         Ok(Definition {
-            query: query(session, sql)?,
+            query: query(sql)?,
             place: Current {
                 catalog: version.default_catalog.clone().unwrap_or_else(|| catalog.to_string()),
                 namespace: Namespace(version.default_namespace.clone()),
@@ -104,8 +106,8 @@ fn spark_sql(representations: &[ViewRepresentation]) -> Result<&str> {
     )))
 }
 
-fn query(session: &Session, sql: &str) -> Result<Box<Query>> {
-    let mut statements = session.parse(sql)?.into_iter();
+fn query(sql: &str) -> Result<Box<Query>> {
+    let mut statements = parse(sql, &TarnDialect::default())?.into_iter();
     match (statements.next(), statements.next()) {
         (Some(Statement::Query(query)), None) => Ok(query),
         _ => Err(Error::invalid("the text of the view is not one query")),

@@ -2,6 +2,7 @@
 
 mod columns;
 mod definition;
+mod stored_text;
 mod temporary;
 
 use datafusion::catalog::view::ViewTable;
@@ -12,6 +13,7 @@ use tarn_format::{Error, ErrorKind, Result, ResultExt};
 
 pub(crate) use self::columns::{BoundColumn, Family};
 pub(crate) use self::definition::{Definition, QUERY_COLUMN_NAMES, SPARK};
+pub(crate) use self::stored_text::stored_text;
 pub(crate) use self::temporary::{TemporaryView, TemporaryViews};
 use crate::ast::Name;
 use crate::commands::plan_context_in;
@@ -105,7 +107,7 @@ pub(crate) async fn stored(
     tables: &LoadedTables,
 ) -> Result<LoadedRelation> {
     let name = full_name(&located.catalog_name, &view.ident);
-    let definition = Definition::of_view(session, &located.catalog_name, view).context("view", name.to_string())?;
+    let definition = Definition::of_view(&located.catalog_name, view).context("view", name.to_string())?;
     let scope = scope.of_view(&name, Some(definition.place.clone()), TemporaryNames::NotSeen)?;
     relation(session, name, &definition, scope, tables).await
 }

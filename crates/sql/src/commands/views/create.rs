@@ -25,6 +25,7 @@ use crate::planner::plan_query;
 use crate::session::{Current, Session};
 use crate::views::{
     self, BoundColumn, Definition, Family, QUERY_COLUMN_NAMES, SPARK, TemporaryNames, TemporaryView, ViewScope,
+    stored_text,
 };
 
 /// Properties that statements stand for (Java: `SparkView.RESERVED_PROPERTIES`).
@@ -107,7 +108,7 @@ async fn create_stored(session: &Session, create: &CreateView) -> Result<Output>
     let (plan, definition) = planned(session, create, scope).await.context("view", name.as_str())?;
     let schema = schema(&plan, create).context("view", name.as_str())?;
     let properties = properties(create, &definition);
-    let version = version(create, &located, definition);
+    let version = version(stored_text(&create.sql, &session.dialect()), &located, definition);
     match existing {
         Some(view) => {
             let updates = vec![
@@ -202,7 +203,7 @@ fn properties(create: &CreateView, definition: &Definition) -> Properties {
     properties
 }
 
-fn version(create: &CreateView, located: &Located, definition: Definition) -> ViewVersion {
+fn version(sql: String, located: &Located, definition: Definition) -> ViewVersion {
     let Current { catalog, namespace } = definition.place;
     let Namespace(default_namespace) = namespace;
     ViewVersion {
@@ -213,7 +214,7 @@ fn version(create: &CreateView, located: &Located, definition: Definition) -> Vi
             .map(|(k, v)| (k.to_string(), v.to_string()))
             .into(),
         representations: vec![ViewRepresentation::Sql {
-            sql: create.sql.clone(),
+            sql,
             dialect: SPARK.to_string(),
             extra: Default::default(),
         }],

@@ -5,6 +5,7 @@ use tarn_format::catalog::{Namespace, TableIdent, View, ViewCommit};
 use tarn_format::spec::view_metadata::ViewRepresentation;
 use tarn_format::update::{LAST_ADDED, ViewUpdate};
 
+use crate::planner::tests::render;
 use crate::session::Session;
 use crate::session::tests::{must, run, session};
 
@@ -224,4 +225,34 @@ async fn the_text_is_kept_as_it_was_written() {
         assert_eq!(sql, text);
     }
     assert_eq!(must(&session, "SELECT n FROM v0").await, ["2"]);
+}
+
+#[tokio::test]
+async fn the_text_means_the_same_whatever_double_quotes_do() {
+    let session = with_table().await;
+    must(&session, "SET spark.sql.ansi.doubleQuotedIdentifiers = true").await;
+    must(
+        &session,
+        "CREATE VIEW names AS SELECT \"id\" AS \"a b\" FROM t WHERE \"name\" = 'b'",
+    )
+    .await;
+    must(&session, "RESET spark.sql.ansi.doubleQuotedIdentifiers").await;
+    assert_eq!(must(&session, "SELECT `a b` FROM names").await, ["2"]);
+    must(&session, "CREATE VIEW texts AS SELECT id FROM t WHERE name = \"a\"").await;
+    must(&session, "SET spark.sql.ansi.doubleQuotedIdentifiers = true").await;
+    assert_eq!(must(&session, "SELECT id FROM texts").await, ["1"]);
+    assert_eq!(must(&session, "SELECT \"a b\" FROM names").await, ["2"]);
+}
+
+#[tokio::test]
+async fn views_are_relations_of_the_bare_context() {
+    let session = with_table().await;
+    must(&session, "CREATE VIEW v (k) AS SELECT max(id) FROM t").await;
+    let frame = session
+        .context()
+        .sql("SELECT k + 1 AS next FROM lake.db.v")
+        .await
+        .unwrap();
+    let batches = frame.collect().await.unwrap();
+    assert_eq!(batches.iter().flat_map(render::rows).collect::<Vec<_>>(), ["3"]);
 }
