@@ -74,8 +74,26 @@ pub struct ShellArguments {
     /// When to use colours (NO_COLOR switches them off, too)
     #[arg(long, value_enum, value_name = "WHEN")]
     pub color: Option<When>,
+    /// What is told on stderr while statements run: warnings, metrics of scans and commits (info), and more [default: $TARN_LOG, else nothing]
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub log: Option<LogLevel>,
     #[command(flatten)]
     pub session: SessionArguments,
+}
+
+/// The least serious events that are logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogLevel {
+    /// What failed
+    Error,
+    /// What may be wrong
+    Warn,
+    /// What was done, with the metrics of each scan and commit
+    Info,
+    /// How it was done
+    Debug,
+    /// Everything
+    Trace,
 }
 
 /// What the session is made of. Each option comes before what the configuration file says.

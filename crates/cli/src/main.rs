@@ -3,6 +3,7 @@
 mod arguments;
 mod catalog_option;
 mod inspect;
+mod log;
 mod preferences;
 mod print;
 mod report;
@@ -42,7 +43,10 @@ fn main() -> ExitCode {
                 Err(error) => fail(&error.to_string()),
             }
         }
-        None => startup::run(&runtime, &arguments.shell, &matches),
+        None => match log::begin(arguments.shell.log) {
+            Ok(()) => startup::run(&runtime, &arguments.shell, &matches),
+            Err(message) => fail(&message),
+        },
     }
 }
 

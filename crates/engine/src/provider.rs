@@ -11,6 +11,7 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use tarn_format::Error;
 use tarn_format::catalog::{Catalog, Table};
+use tarn_format::metrics::{LoggingReporter, MetricsReporter};
 use tarn_format::scan::snapshots::SnapshotSelector;
 use tarn_format::spec::schema::SchemaRef;
 
@@ -35,6 +36,7 @@ pub struct IcebergTable {
     read: ReadOptions,
     caches: Caches,
     catalog: Option<Arc<dyn Catalog>>,
+    reporter: Arc<dyn MetricsReporter>,
 }
 
 impl IcebergTable {
@@ -55,6 +57,7 @@ impl IcebergTable {
             read: ReadOptions::default(),
             caches,
             catalog: None,
+            reporter: Arc::new(LoggingReporter),
         })
     }
 
@@ -62,6 +65,13 @@ impl IcebergTable {
     #[must_use]
     pub fn with_catalog(mut self, catalog: Arc<dyn Catalog>) -> Self {
         self.catalog = Some(catalog);
+        self
+    }
+
+    /// The table whose scans and commits are reported there; by default they are logged.
+    #[must_use]
+    pub fn with_reporter(mut self, reporter: Arc<dyn MetricsReporter>) -> Self {
+        self.reporter = reporter;
         self
     }
 
@@ -148,6 +158,18 @@ impl IcebergTable {
         &self.read
     }
 
+    pub(crate) fn reporter(&self) -> &dyn MetricsReporter {
+        self.reporter.as_ref()
+    }
+
+    /// The table's name with its catalog's, as far as that is known.
+    pub(crate) fn full_name(&self) -> String {
+        match &self.catalog {
+            Some(catalog) => format!("{}.{}", catalog.name(), self.table.ident),
+            None => self.table.ident.to_string(),
+        }
+    }
+
     pub(crate) fn caches(&self) -> &Caches {
         &self.caches
     }
@@ -223,6 +245,7 @@ impl IcebergTable {
         let mut target = WriteTarget::new(Arc::clone(catalog), self.table.clone())?;
         target.branch = branch;
         target.commit.cache = self.caches.manifests.clone();
+        target.commit.reporter = Arc::clone(&self.reporter);
         Ok(target)
     }
 }

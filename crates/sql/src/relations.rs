@@ -149,6 +149,7 @@ pub(crate) fn provider(
     }
     let provider = IcebergTable::new(table, selector, caches.clone())?;
     let provider = provider.with_time_zone(settings.time_zone());
+    let provider = provider.with_reporter(Arc::clone(session.reporter()));
     provider.with_read_options(read.options)
 }
 

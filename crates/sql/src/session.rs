@@ -9,6 +9,8 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use tarn_engine::Caches;
 use tarn_format::catalog::{CatalogFactory, Namespace};
+use tarn_format::commit::CommitOptions;
+use tarn_format::metrics::MetricsReporter;
 use tarn_format::{Error, ErrorKind, Result};
 
 use crate::ast::{Name, Statement};
@@ -49,6 +51,8 @@ pub struct SessionOptions {
     pub engine: SessionConfig,
     /// Catalog and namespace to begin in.
     pub current: Current,
+    /// Takes reports of scans and commits.
+    pub reporter: Arc<dyn MetricsReporter>,
 }
 
 /// A session. Cheap to clone; clones share everything.
@@ -67,6 +71,7 @@ struct Inner {
     implied: OnceLock<Current>,
     watched: Watched,
     temporary_views: TemporaryViews,
+    reporter: Arc<dyn MetricsReporter>,
 }
 
 impl std::fmt::Debug for Session {
@@ -104,6 +109,7 @@ impl Session {
             implied: OnceLock::new(),
             watched: Watched::default(),
             temporary_views: TemporaryViews::default(),
+            reporter: options.reporter,
         });
         bare_context::show_catalogs(&inner.context, Arc::downgrade(&inner));
         Session { inner }
@@ -123,6 +129,19 @@ impl Session {
 
     pub(crate) fn temporary_views(&self) -> &TemporaryViews {
         &self.inner.temporary_views
+    }
+
+    pub(crate) fn reporter(&self) -> &Arc<dyn MetricsReporter> {
+        &self.inner.reporter
+    }
+
+    /// How commits to tables of a catalog are made.
+    pub(crate) fn commit_options(&self, entry: &CatalogEntry) -> CommitOptions {
+        CommitOptions {
+            cache: entry.caches.manifests.clone(),
+            reporter: Arc::clone(self.reporter()),
+            ..CommitOptions::default()
+        }
     }
 
     pub(crate) fn path_caches(&self) -> &Caches {

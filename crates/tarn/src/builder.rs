@@ -8,6 +8,7 @@ use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::prelude::SessionConfig;
 use tarn_catalogs::Catalogs;
 use tarn_format::catalog::{Catalog, Namespace};
+use tarn_format::metrics::{LoggingReporter, MetricsReporter};
 use tarn_format::{Error, Result};
 use tarn_sql::config::{CATALOG_PREFIX, DEFAULT_CATALOG, Settings};
 use tarn_sql::session::{Current, SessionOptions};
@@ -42,6 +43,7 @@ pub struct SessionBuilder {
     spill_directory: Option<PathBuf>,
     parallelism: Option<usize>,
     config_files: Vec<PathBuf>,
+    reporter: Option<Arc<dyn MetricsReporter>>,
 }
 
 impl SessionBuilder {
@@ -142,6 +144,14 @@ impl SessionBuilder {
         self
     }
 
+    /// Takes a report of each scan that is planned and each snapshot that is committed. By default they are logged, as
+    /// JSON, by events of the crate `tracing` with the target `tarn::metrics`.
+    #[must_use]
+    pub fn metrics_reporter(mut self, reporter: Arc<dyn MetricsReporter>) -> Self {
+        self.reporter = Some(reporter);
+        self
+    }
+
     /// Makes the session.
     ///
     /// # Errors
@@ -183,6 +193,7 @@ impl SessionBuilder {
             runtime,
             engine,
             current: current.clone(),
+            reporter: self.reporter.unwrap_or_else(|| Arc::new(LoggingReporter)),
         });
         session.imply_namespace(current);
         for (name, existing) in self.catalogs {

@@ -3,6 +3,7 @@ use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::dataframe::DataFrameWriteOptions;
 use std::path::Path;
 use std::sync::Arc;
+use tarn_format::metrics::{CollectingReporter, MetricsReport};
 
 use super::*;
 
@@ -433,4 +434,50 @@ async fn columns_come_with_rows_on_request() {
     assert_eq!(rows(&session, "SELECT max(id) + 3000000000 FROM t").await, "3000000003");
     let versions = "SELECT count(*) FROM t.metadata_log_entries";
     assert_eq!(rows(&session, versions).await, "3", "one commit adds columns and rows");
+}
+
+#[tokio::test]
+async fn scans_and_commits_are_reported() {
+    let reporter = Arc::new(CollectingReporter::default());
+    let directory = tempfile::tempdir().unwrap();
+    let builder = Session::builder().home(directory.path().join("lake"));
+    let session = builder.metrics_reporter(reporter.clone()).build().await.unwrap();
+    let create = "CREATE TABLE t (id bigint, s struct<a: int, b: string>, secret string) PARTITIONED BY (id)";
+    session.sql(create).await.unwrap();
+    let insert = "INSERT INTO t VALUES (1, named_struct('a', 1, 'b', 'x'), 'hush'), (2, NULL, 'hush')";
+    session.sql(insert).await.unwrap();
+    let reports = reporter.take();
+    let [MetricsReport::Commit(commit)] = reports.as_slice() else {
+        panic!("one commit")
+    };
+    assert_eq!(
+        (commit.table_name.as_str(), commit.operation.as_str()),
+        ("lake.default.t", "append")
+    );
+    assert_eq!(commit.metrics.added_data_files.unwrap().value, 2);
+    assert_eq!(commit.metrics.attempts.unwrap().value, 1);
+
+    rows(&session, "SELECT s FROM t WHERE id = 2 AND secret = 'hush'").await;
+    let reports = reporter.take();
+    let [MetricsReport::Scan(scan)] = reports.as_slice() else {
+        panic!("one scan")
+    };
+    assert_eq!(scan.table_name, "lake.default.t");
+    assert_eq!(scan.snapshot_id, commit.snapshot_id);
+    assert!(scan.projected_field_names.contains(&"s.b".to_string()), "{scan:?}");
+    assert!(!scan.filter.to_string().contains("hush"), "{}", scan.filter);
+    assert_eq!(scan.metrics.result_data_files.unwrap().value, 1);
+    assert_eq!(scan.metrics.skipped_data_files.unwrap().value, 1);
+
+    session.sql("DELETE FROM t WHERE secret = 'none'").await.unwrap();
+    let kinds = reporter.take();
+    assert!(kinds.iter().all(|r| matches!(r, MetricsReport::Scan(_))), "{kinds:?}");
+    let explained = rows(&session, "EXPLAIN ANALYZE SELECT * FROM t WHERE id = 2").await;
+    for metric in [
+        "result_data_files=1",
+        "skipped_data_files=1",
+        "total_planning_duration=",
+    ] {
+        assert!(explained.contains(metric), "{metric}: {explained}");
+    }
 }

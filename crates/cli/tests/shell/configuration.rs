@@ -177,3 +177,24 @@ fn what_exceeds_the_memory_limit_spills_or_says_so() {
     );
     assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
 }
+
+#[test]
+fn metrics_are_logged_where_that_is_asked_for() {
+    let place = Place::new();
+    place.stdout(&["-c", "CREATE TABLE t AS SELECT 1 AS id"]);
+    let query = ["-c", "SELECT * FROM t WHERE id < 5"];
+    let quiet = place.run(&query);
+    assert_eq!((quiet.code, quiet.stderr.as_str()), (0, ""));
+    let with_variable = |level: &str| place.tarn().args(query).env("TARN_LOG", level).output().unwrap();
+    let asked = place.run(&[&["--log", "info"], &query[..]].concat());
+    assert_eq!((asked.code, &asked.stdout), (0, &quiet.stdout));
+    for stderr in [asked.stderr, String::from_utf8(with_variable("info").stderr).unwrap()] {
+        assert!(stderr.contains("\"report-type\":\"scan-report\""), "{stderr}");
+    }
+    let refused = with_variable("loud");
+    assert_eq!(refused.status.code(), Some(1));
+    assert_eq!(
+        String::from_utf8(refused.stderr).unwrap(),
+        "tarn: TARN_LOG is error, warn, info, debug or trace, not 'loud'\n"
+    );
+}

@@ -46,6 +46,7 @@ impl Place {
             "XDG_CONFIG_HOME",
             "XDG_STATE_HOME",
             "TARN_HISTORY",
+            "TARN_LOG",
         ] {
             command.env_remove(variable);
         }

@@ -17,6 +17,7 @@ pub(crate) mod plan;
 pub mod pushdown;
 pub mod read_options;
 pub(crate) mod reader_factory;
+mod report;
 mod row_access;
 mod row_file;
 mod row_lineage;

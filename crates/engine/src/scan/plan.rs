@@ -6,7 +6,7 @@ use arrow::datatypes::SchemaRef as ArrowSchemaRef;
 use datafusion::catalog::Session;
 use datafusion::common::stats::Precision;
 use datafusion::datasource::listing::PartitionedFile;
-use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
+use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, FileSource, ParquetSource};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::Result;
 use datafusion::execution::object_store::ObjectStoreUrl;
@@ -32,6 +32,7 @@ use super::metadata_columns::MetadataColumn;
 use super::pushdown::to_predicate;
 use super::read_options::AnswersFrom;
 use super::reader_factory::TableReaderFactory;
+use super::report;
 use super::source::{IcebergFile, IcebergSource, ScanContext};
 use super::statistics::file_statistics;
 use crate::arrow::schema::field_id;
@@ -59,6 +60,7 @@ pub(crate) async fn plan_scan(
     let ident = table.table().ident.to_string();
     let plan = plan_files(table, &request).await.context("table", ident);
     let plan = plan.map_err(external)?;
+    report::send(table, &plan, &request);
     let deletes = DeleteLoader::new(table.table().io.clone(), table.caches());
     scan_planned(table, state, &plan, request, deletes)
 }
@@ -110,6 +112,7 @@ pub(crate) fn scan_planned(
     let parquet = ParquetSource::new(columns.table_schema)
         .with_table_parquet_options(options)
         .with_parquet_file_reader_factory(readers);
+    report::show(parquet.metrics(), &plan.metrics);
     let source = IcebergSource::new(parquet, Arc::new(context));
     // Any registered store will do: files are opened through the table's own.
     let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))

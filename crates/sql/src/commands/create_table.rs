@@ -5,7 +5,7 @@ use std::sync::Arc;
 use datafusion::dataframe::DataFrame;
 use tarn_engine::write::Replaced;
 use tarn_format::catalog::{Table, TableCreation};
-use tarn_format::commit::{CommitOptions, Transaction};
+use tarn_format::commit::Transaction;
 use tarn_format::spec::schema::{CaseSensitivity, Schema};
 use tarn_format::spec::snapshot::Properties;
 use tarn_format::spec::table_metadata::FormatVersion;
@@ -182,7 +182,9 @@ async fn without_query(
         Place::Existing(table) => {
             let (_, replaced) = replace(table, &creation).context("table", name.as_str())?;
             let transaction = Transaction::replace(replaced.table, replaced.updates);
-            let outcome = transaction.commit(catalog.as_ref(), &CommitOptions::default()).await;
+            let outcome = transaction
+                .commit(catalog.as_ref(), &session.commit_options(&located.entry))
+                .await;
             outcome.context("table", name).map(|_| "replaced")
         }
     }

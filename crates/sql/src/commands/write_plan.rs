@@ -45,7 +45,7 @@ pub(crate) fn write_target(
     };
     let options = WriteOptions::new(&table.metadata, sources)?;
     let mut target = WriteTarget::with_options(Arc::clone(&entry.catalog), table, options);
-    target.commit.cache = entry.caches.manifests.clone();
+    target.commit = session.commit_options(entry);
     Ok(target)
 }
 

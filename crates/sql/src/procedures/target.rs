@@ -70,10 +70,7 @@ impl Call<'_> {
 
     /// How commits of this call reach manifests.
     pub(super) fn commit_options(&self) -> CommitOptions {
-        CommitOptions {
-            cache: self.catalog.caches.manifests.clone(),
-            ..CommitOptions::default()
-        }
+        self.session.commit_options(&self.catalog)
     }
 
     /// Moves `main` to the snapshot that `choose` chooses, from the state that it is committed to.

@@ -6,6 +6,7 @@ use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::prelude::SessionConfig;
 use tarn_catalogs::{Catalogs, load_catalog};
 use tarn_format::catalog::Namespace;
+use tarn_format::metrics::NoReporter;
 use tarn_format::{ErrorKind, Result};
 
 use super::{Current, Session, SessionOptions};
@@ -22,6 +23,7 @@ pub(crate) async fn session() -> Session {
             catalog: "lake".to_string(),
             namespace: Namespace::new(["db"]),
         },
+        reporter: Arc::new(NoReporter),
     });
     let properties = [("type", "memory")];
     let properties: BTreeMap<String, String> = properties.map(|(k, v)| (k.into(), v.into())).into();

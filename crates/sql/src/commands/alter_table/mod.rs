@@ -14,7 +14,7 @@ mod write_order;
 use std::sync::Arc;
 
 use tarn_format::catalog::Table;
-use tarn_format::commit::{CommitOptions, Transaction};
+use tarn_format::commit::Transaction;
 use tarn_format::spec::table_metadata::TableMetadataRef;
 use tarn_format::update::TableUpdate;
 use tarn_format::{Result, ResultExt};
@@ -39,10 +39,7 @@ pub(crate) async fn alter_table(session: &Session, name: &Name, change: &AlterTa
     let full_name = full_name(&found).to_string();
     let transaction = transaction(session, &found.table, change).context("table", full_name.as_str())?;
     // How often it is tried again is the table's business (`commit.retry.*`).
-    let options = CommitOptions {
-        cache: found.entry.caches.manifests.clone(),
-        ..CommitOptions::default()
-    };
+    let options = session.commit_options(&found.entry);
     let outcome = transaction.commit(found.entry.catalog.as_ref(), &options).await;
     outcome.context("table", full_name.as_str())?;
     let warnings = match change {

@@ -155,7 +155,10 @@ impl Target {
             Some(branch) => SnapshotSelector::Ref(branch.clone()),
             None => SnapshotSelector::Current,
         };
-        IcebergTable::new(table, selector, self.found.entry.caches.clone())
+        let read = IcebergTable::new(table, selector, self.found.entry.caches.clone())?;
+        Ok(read
+            .with_catalog(Arc::clone(&write.catalog))
+            .with_reporter(Arc::clone(&write.commit.reporter)))
     }
 
     /// The plan that changes the rows which `rows` gives, whose columns are those of [`row_change`].
