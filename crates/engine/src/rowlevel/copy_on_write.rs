@@ -14,6 +14,9 @@ use tarn_format::scan::{FileScanTask, ScanPlan};
 use super::changed_rows::RowsByFile;
 use super::gather::{Gathered, gather, plan_of};
 use super::options::IsolationLevel;
+use super::patches::OtherRows;
+use super::placed_rows::{PlacedRows, stream_without_places, without_places};
+use super::split::Places;
 use super::statement::{Prepared, Statement, in_memory};
 use crate::deletes::DeleteLoader;
 use crate::external;
@@ -26,15 +29,18 @@ use crate::write::statement_write::StatementWrite;
 const WAITING_ROWS_BYTES: usize = 64 << 20;
 
 impl Statement<'_> {
-    /// Writes new rows, and the touched files again.
+    /// Writes the touched files again, updated rows in their places where those may stay there, and all other new rows.
     pub(super) async fn copy_on_write(&self, write: &StatementWrite) -> Result<Prepared> {
-        let (streams, split, changed) = self.split()?;
+        let (streams, split, changed) = self.split(Places::Told)?;
         let mut files = Vec::new();
-        let waiting = match gather(streams, WAITING_ROWS_BYTES).await? {
-            Gathered::All(batches) => in_memory(batches)?,
+        let mut rows = match gather(streams, WAITING_ROWS_BYTES).await? {
+            Gathered::All(batches) if self.updates_in_place() => PlacedRows::new(batches)?,
+            Gathered::All(batches) => PlacedRows::anywhere(batches)?,
             Gathered::More(streams) => {
-                files.extend(self.write(write, plan_of(split.rows_schema(), streams)?).await?);
-                None
+                let schema = without_places(split.rows_schema())?;
+                let streams: Result<Vec<_>> = streams.into_iter().map(stream_without_places).collect();
+                files.extend(self.write(write, plan_of(&schema, streams?)?).await?);
+                PlacedRows::default()
             }
         };
         let (gone, counts) = changed.take();
@@ -44,19 +50,30 @@ impl Statement<'_> {
             .map_err(external)?;
         let base = touched.snapshot.as_ref().map(|s| s.snapshot_id);
         let removed: Vec<Arc<DataFile>> = touched.tasks.iter().map(|t| Arc::new(t.data_file())).collect();
-        touched.tasks.retain(|task| !is_gone(task, &gone));
+        let others = match files.is_empty() && !rows.has_new_rows() {
+            true => OtherRows::None,
+            false => OtherRows::Some,
+        };
+        let patched = self.patch(write, &touched.tasks, &gone, &mut rows, others).await?;
+        let is_done = |task: &FileScanTask| patched.of.contains(task.path());
+        touched.tasks.retain(|task| !is_done(task) && !is_gone(task, &gone));
+        files.extend(patched.files);
         let kept = match touched.tasks.is_empty() {
             true => None,
             false => Some(self.kept_rows(&touched, gone)?),
         };
-        for plan in together(waiting, kept)? {
+        for plan in together(in_memory(rows.rest()?)?, kept)? {
             files.extend(self.write(write, plan).await?);
         }
         let change = match removed.is_empty() {
             true => self.added(files, base),
             false => Some(self.overwrite(files, removed, base)),
         };
-        Ok(Prepared { change, counts })
+        Ok(Prepared {
+            change,
+            counts,
+            work: patched.work,
+        })
     }
 
     /// The rows of files that do not change.
@@ -103,7 +120,7 @@ impl Statement<'_> {
 }
 
 /// Whether no row of a file is left. Where that is not known, the file is read.
-fn is_gone(task: &FileScanTask, gone: &RowsByFile) -> bool {
+pub(super) fn is_gone(task: &FileScanTask, gone: &RowsByFile) -> bool {
     let changed = gone.get(task.path()).map(|rows| rows.cardinality());
     changed.is_some() && task.live_record_count() == changed
 }

@@ -21,9 +21,11 @@ use uuid::Uuid;
 use super::changed_rows::RowsByFile;
 use super::gather::{gather, plan_of};
 use super::options::{DeleteGranularity, IsolationLevel};
+use super::split::Places;
 use super::statement::{Prepared, Statement};
 use crate::deletes::DeleteLoader;
 use crate::external;
+use crate::write::patch::PatchWork;
 use crate::write::position_deletes::PositionDeleteWriter;
 use crate::write::statement_write::StatementWrite;
 
@@ -38,7 +40,7 @@ struct Deletes {
 impl Statement<'_> {
     /// Writes new rows, and which rows are deleted.
     pub(super) async fn merge_on_read(&self, write: &StatementWrite) -> Result<Prepared> {
-        let (streams, split, changed) = self.split()?;
+        let (streams, split, changed) = self.split(Places::Dropped)?;
         let files = match self.is_delete() {
             true => {
                 // There are no new rows: reading is all.
@@ -52,7 +54,11 @@ impl Statement<'_> {
         let change = change
             .context("table", self.target.write.table_name())
             .map_err(external)?;
-        Ok(Prepared { change, counts })
+        Ok(Prepared {
+            change,
+            counts,
+            work: PatchWork::default(),
+        })
     }
 
     async fn delta(

@@ -1,14 +1,17 @@
 //! Rows deleted and updated: DELETE, UPDATE and MERGE as plan nodes, in both modes.
 //!
 //! A plan tells which rows change: the file and position of each, what becomes of it, and its new values. Copy-on-write
-//! then writes the touched files again without these rows; merge-on-read leaves the files and writes which positions are
-//! deleted. Either way new values are written as those of an INSERT, and all is one commit.
+//! then writes the touched files again, updated rows in their places and what does not change copied as bytes where that
+//! can be; merge-on-read leaves the files and writes which positions are deleted. Rows that have no place are written as
+//! those of an INSERT, and all is one commit.
 
 mod changed_rows;
 mod copy_on_write;
 mod gather;
 mod merge_on_read;
 pub mod options;
+mod patches;
+mod placed_rows;
 pub mod report;
 mod row_change_exec;
 mod split;
@@ -19,7 +22,7 @@ pub mod whole_files;
 #[cfg(test)]
 mod tests;
 
-pub use options::{DeleteGranularity, IsolationLevel, RowLevelMode, RowLevelOptions};
+pub use options::{DeleteGranularity, IsolationLevel, Patching, RowLevelMode, RowLevelOptions};
 pub use report::{RowChangeReport, row_change_report};
 pub use row_change_exec::row_change;
 pub use target::{LEADING_COLUMNS, RowAction, RowStatement, RowTarget};

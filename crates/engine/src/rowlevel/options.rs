@@ -44,6 +44,17 @@ pub enum DeleteGranularity {
     Partition,
 }
 
+/// Which files copy-on-write takes apart, so that what does not change in them is copied as bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patching {
+    /// None: all are written anew as a whole.
+    Never,
+    /// Those where it pays: small files that can be written anew as one file, or together with new rows, are.
+    WhereUseful,
+    /// All that can be.
+    Always,
+}
+
 /// How a statement changes rows of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowLevelOptions {
@@ -53,6 +64,8 @@ pub struct RowLevelOptions {
     pub isolation: IsolationLevel,
     /// How position deletes are spread.
     pub granularity: DeleteGranularity,
+    /// Which files are taken apart.
+    pub patching: Patching,
 }
 
 impl RowLevelOptions {
@@ -94,6 +107,7 @@ impl RowLevelOptions {
             },
             isolation,
             granularity,
+            patching: Patching::WhereUseful,
         })
     }
 }

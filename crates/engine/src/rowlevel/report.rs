@@ -25,6 +25,12 @@ pub struct RowChangeReport {
     pub removed_files: usize,
     /// Delete files added.
     pub added_delete_files: usize,
+    /// Row groups that were copied as bytes into added files.
+    pub copied_row_groups: usize,
+    /// Column chunks that were copied as bytes in row groups with changed rows.
+    pub copied_chunks: usize,
+    /// Column chunks that were encoded anew in files of which other chunks were copied, or could have been.
+    pub encoded_chunks: usize,
     /// Length of all added files in bytes.
     pub bytes: u64,
     /// Attempts the commit took.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, AsArray, BooleanArray, RecordBatch, new_null_array};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, GenericByteViewArray, RecordBatch, new_null_array};
 use arrow::compute::{cast, filter_record_batch};
-use arrow::datatypes::{DataType, Field, Int32Type, Int64Type, Schema as ArrowSchema, SchemaRef as ArrowSchemaRef};
+use arrow::datatypes::{ByteViewType, DataType, Field, Int32Type, Int64Type, Schema as ArrowSchema, SchemaRef as ArrowSchemaRef};
 use arrow::util::display::array_value_to_string;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::SendableRecordBatchStream;
@@ -18,6 +18,18 @@ use crate::external;
 use crate::scan::MetadataColumn;
 use crate::write::row_lineage::RowLineage;
 
+/// Whether new rows tell where they belong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Places {
+    /// File and position of the row that changes stand before the table's columns; both NULL for a row that is new.
+    Told,
+    /// There are none.
+    Dropped,
+}
+
+/// Columns that [`Places::Told`] puts before the table's.
+pub(super) const PLACE_COLUMNS: usize = 2;
+
 /// Splits streams of one execution.
 #[derive(Debug, Clone)]
 pub(super) struct Split {
@@ -26,12 +38,18 @@ pub(super) struct Split {
     rows: ArrowSchemaRef,
     keys: Arc<[String]>,
     lineage: RowLineage,
+    places: Places,
 }
 
 impl Split {
-    pub(super) fn new(input: &ArrowSchema, target: &RowTarget, changed: Arc<ChangedRows>) -> Self {
+    pub(super) fn new(input: &ArrowSchema, target: &RowTarget, changed: Arc<ChangedRows>, places: Places) -> Self {
+        let rows = new_rows_schema(input, target.keys.len(), target.lineage());
         Split {
-            rows: new_rows_schema(input, target.keys.len(), target.lineage()),
+            rows: match places {
+                Places::Told => with_places(input, rows),
+                Places::Dropped => rows,
+            },
+            places,
             changed,
             keys: Arc::from(target.keys.as_slice()),
             lineage: target.lineage(),
@@ -68,13 +86,21 @@ impl Split {
             .map(|a| Some(matches!(a, RowAction::Update | RowAction::Insert)))
             .collect();
         let last = batch.num_columns() - self.keys.len();
-        let mut columns = batch.columns()[LEADING_COLUMNS..last].to_vec();
+        let mut columns = match self.places {
+            Places::Told => batch.columns()[..PLACE_COLUMNS].to_vec(),
+            Places::Dropped => Vec::new(),
+        };
+        columns.extend_from_slice(&batch.columns()[LEADING_COLUMNS..last]);
         if self.lineage == RowLineage::Stored {
             // A row that changes takes the sequence number of the commit.
             columns.push(new_null_array(&DataType::Int64, batch.num_rows()));
         }
         let rows = RecordBatch::try_new(Arc::clone(&self.rows), columns)?;
         let rows = filter_record_batch(&rows, &is_new)?;
+        let rows = match self.places {
+            Places::Told => compact(&rows)?,
+            Places::Dropped => rows,
+        };
         Ok((rows.num_rows() > 0).then_some(rows))
     }
 
@@ -143,6 +169,33 @@ fn new_rows_schema(input: &ArrowSchema, key_columns: usize, lineage: RowLineage)
         fields.push(Arc::new(Field::new(last_updated, DataType::Int64, true)));
     }
     Arc::new(ArrowSchema::new(fields))
+}
+
+fn with_places(input: &ArrowSchema, rows: ArrowSchemaRef) -> ArrowSchemaRef {
+    if rows.fields().is_empty() {
+        return rows;
+    }
+    let places = input.fields().iter().take(PLACE_COLUMNS);
+    let places = places.map(|f| Arc::new(f.as_ref().clone().with_nullable(true)));
+    Arc::new(ArrowSchema::new(
+        places.chain(rows.fields().iter().cloned()).collect::<Vec<_>>(),
+    ))
+}
+
+/// The rows without the memory of other rows, as they wait for long.
+fn compact(rows: &RecordBatch) -> Result<RecordBatch> {
+    let columns = rows.columns().iter().map(|column| match column.data_type() {
+        DataType::Utf8View => compact_views(column.as_string_view()).unwrap_or_else(|| Arc::clone(column)),
+        DataType::BinaryView => compact_views(column.as_binary_view()).unwrap_or_else(|| Arc::clone(column)),
+        _ => Arc::clone(column),
+    });
+    Ok(RecordBatch::try_new(rows.schema(), columns.collect())?)
+}
+
+/// `None` where at least half of the memory is the rows' own.
+fn compact_views<T: ByteViewType>(views: &GenericByteViewArray<T>) -> Option<ArrayRef> {
+    let held: usize = views.data_buffers().iter().map(|buffer| buffer.len()).sum();
+    (held / 2 > views.total_buffer_bytes_used()).then(|| Arc::new(views.gc()) as ArrayRef)
 }
 
 fn actions(batch: &RecordBatch) -> Result<Vec<RowAction>> {

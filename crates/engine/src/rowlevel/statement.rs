@@ -11,17 +11,20 @@ use tarn_format::commit::Change;
 use tarn_format::commit::overwrite::OverwriteFiles;
 use tarn_format::expr::Predicate;
 use tarn_format::manifest::data_file::DataFile;
-use tarn_format::scan::{FileScanTask, ScanPlan, ScanSetup, TableScan};
+use tarn_format::scan::{FileScanTask, ScanPlan, ScanSetup, Statistics, TableScan};
+use tarn_format::spec::schema::Schema;
+use tarn_format::spec::types::{FieldId, PrimitiveType, Type};
 use tarn_format::{Error, ResultExt};
 
 use super::changed_rows::{ChangedRows, RowCounts, RowsByFile};
 use super::options::{IsolationLevel, RowLevelMode};
 use super::report::RowChangeReport;
-use super::split::Split;
+use super::split::{Places, Split};
 use super::target::{RowStatement, RowTarget};
 use crate::external;
 use crate::write::append::arrange;
 use crate::write::layout::Layout;
+use crate::write::patch::PatchWork;
 use crate::write::statement_write::StatementWrite;
 
 /// One execution.
@@ -38,6 +41,7 @@ pub(super) struct Prepared {
     /// `None` when nothing changes.
     pub(super) change: Option<Change>,
     pub(super) counts: RowCounts,
+    pub(super) work: PatchWork,
 }
 
 impl Statement<'_> {
@@ -63,6 +67,9 @@ impl Statement<'_> {
             deleted_rows: prepared.counts.deleted,
             updated_rows: prepared.counts.updated,
             inserted_rows: prepared.counts.inserted,
+            copied_row_groups: prepared.work.copied_row_groups,
+            copied_chunks: prepared.work.copied_chunks,
+            encoded_chunks: prepared.work.encoded_chunks,
             ..RowChangeReport::default()
         };
         let Some(change) = prepared.change else {
@@ -81,9 +88,9 @@ impl Statement<'_> {
     }
 
     /// The streams of new rows; changed rows of files are taken down while they are read.
-    pub(super) fn split(&self) -> Result<(Vec<SendableRecordBatchStream>, Split, Arc<ChangedRows>)> {
+    pub(super) fn split(&self, places: Places) -> Result<(Vec<SendableRecordBatchStream>, Split, Arc<ChangedRows>)> {
         let changed = Arc::new(ChangedRows::new(self.target.statement));
-        let split = Split::new(&self.input.schema(), self.target, Arc::clone(&changed));
+        let split = Split::new(&self.input.schema(), self.target, Arc::clone(&changed), places);
         let partitions = self.input.output_partitioning().partition_count();
         let streams: Result<Vec<_>> = (0..partitions)
             .map(|p| Ok(split.stream(self.input.execute(p, Arc::clone(self.context))?)))
@@ -110,6 +117,7 @@ impl Statement<'_> {
         let (table, caches) = (read.table(), read.caches());
         let metadata = Arc::clone(&table.metadata);
         let setup = ScanSetup::new(metadata, table.io.clone(), caches.manifests.clone())
+            .statistics(Statistics::Of(floating_columns(read.iceberg_schema())))
             .delete_indexes(caches.delete_indexes.clone())
             .filter(match changed.is_empty() {
                 true => Predicate::AlwaysFalse,
@@ -150,6 +158,20 @@ impl Statement<'_> {
     pub(super) fn is_delete(&self) -> bool {
         self.target.statement == RowStatement::Delete
     }
+}
+
+/// Columns whose NaN only the table's metadata counts.
+fn floating_columns(schema: &Schema) -> Vec<FieldId> {
+    let floating = |id: &FieldId| {
+        let field = schema.field_by_id(*id);
+        field.is_some_and(|f| {
+            matches!(
+                f.field_type,
+                Type::Primitive(PrimitiveType::Float | PrimitiveType::Double)
+            )
+        })
+    };
+    schema.field_ids().filter(floating).collect()
 }
 
 /// Bytes of delete files, of which deletion vectors share some.

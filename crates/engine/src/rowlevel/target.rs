@@ -1,6 +1,9 @@
 //! Which rows of which table a statement changes.
 
+use std::collections::BTreeSet;
+
 use tarn_format::expr::Predicate;
+use tarn_format::spec::types::FieldId;
 
 use super::options::RowLevelOptions;
 use crate::provider::IcebergTable;
@@ -74,6 +77,8 @@ pub struct RowTarget {
     pub options: RowLevelOptions,
     /// Matches every row that the statement may read: what others do to other rows is no conflict.
     pub conflict_filter: Predicate,
+    /// The columns, by field id, that updates may change; `None` is all. Of others, updated rows bring the old values.
+    pub updated_columns: Option<BTreeSet<FieldId>>,
     /// What the last columns of the input are called, by which an error shows a row.
     pub keys: Vec<String>,
 }

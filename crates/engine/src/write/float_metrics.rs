@@ -36,6 +36,26 @@ impl FloatMetrics {
         self.columns.get(&id).copied()
     }
 
+    /// Takes in what is known of further rows of a column.
+    pub(super) fn add(&mut self, id: FieldId, rows: FloatColumn) {
+        let column = self.columns.entry(id).or_insert(FloatColumn {
+            nan_count: 0,
+            bounds: None,
+        });
+        column.nan_count += rows.nan_count;
+        if let Some((low, high)) = rows.bounds {
+            column.add(low);
+            column.add(high);
+        }
+    }
+
+    /// Takes in what is known of further rows.
+    pub(super) fn merge(&mut self, rows: FloatMetrics) {
+        for (id, column) in rows.columns {
+            self.add(id, column);
+        }
+    }
+
     fn column(&mut self, id: Option<FieldId>, array: &ArrayRef, parent: Option<&NullBuffer>) {
         match array.data_type() {
             DataType::Float32 => {

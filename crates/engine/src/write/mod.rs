@@ -19,6 +19,7 @@ mod parquet_file;
 mod parquet_options;
 mod parquet_schema;
 pub mod partition;
+pub(crate) mod patch;
 pub(crate) mod position_deletes;
 pub mod report;
 mod rolling;

@@ -1,5 +1,6 @@
 //! One Parquet data file: rows in, a [`DataFile`] with metrics out.
 
+use std::io::Write;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
@@ -12,10 +13,12 @@ use parquet::arrow::async_writer::{AsyncArrowWriter, AsyncFileWriter};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::SchemaDescriptor;
 use tarn_format::io::{FileIo, FileWriter};
 use tarn_format::manifest::data_file::{DataContent, DataFile, FileFormat};
 use tarn_format::spec::schema::SchemaRef;
+use tarn_format::spec::types::FieldId;
 use tarn_format::{Error, ErrorKind, Result, ResultExt};
 
 use super::float_metrics::FloatMetrics;
@@ -23,6 +26,8 @@ use super::metrics::{fill_in, footer_bound_bytes};
 use super::metrics_mode::MetricsConfig;
 use super::options::WriteOptions;
 use super::parquet_schema::schema_to_parquet;
+use crate::arrow::schema::field_id;
+use crate::scan::MetadataColumn;
 
 /// Key of the Iceberg schema in a file's metadata.
 const SCHEMA_KEY: &str = "iceberg.schema";
@@ -30,12 +35,12 @@ const SCHEMA_KEY: &str = "iceberg.schema";
 /// What all files of a write have in common.
 #[derive(Debug)]
 pub(super) struct ParquetFiles {
-    io: FileIo,
-    schema: SchemaRef,
-    stored: ArrowSchemaRef,
-    parquet: SchemaDescriptor,
-    properties: WriterProperties,
-    metrics: MetricsConfig,
+    pub(super) io: FileIo,
+    pub(super) schema: SchemaRef,
+    pub(super) stored: ArrowSchemaRef,
+    pub(super) parquet: SchemaDescriptor,
+    pub(super) properties: WriterProperties,
+    pub(super) metrics: MetricsConfig,
 }
 
 impl ParquetFiles {
@@ -57,6 +62,20 @@ impl ParquetFiles {
             stored,
             parquet,
         })
+    }
+
+    /// How many columns are the table's: behind them stands lineage.
+    pub(super) fn own_columns(&self) -> usize {
+        let lineage = MetadataColumn::LINEAGE.map(|c| c.field_id());
+        let is_own = |field: &FieldId| !lineage.contains(field);
+        let ids = self.stored.fields().iter().filter_map(|f| field_id(f));
+        ids.filter(is_own).count()
+    }
+
+    /// A writer of the same files that takes row groups apart.
+    pub(super) fn serialized<W: Write + Send>(&self, sink: W) -> Result<SerializedFileWriter<W>> {
+        let properties = Arc::new(self.properties.clone());
+        SerializedFileWriter::new(sink, self.parquet.root_schema_ptr(), properties).map_err(write_error)
     }
 
     /// Begins a file.
@@ -167,12 +186,12 @@ impl AsyncFileWriter for Sink {
     }
 }
 
-fn io_error(e: Error) -> ParquetError {
+pub(super) fn io_error(e: Error) -> ParquetError {
     ParquetError::External(Box::new(e))
 }
 
 /// Our own errors come back as they went in.
-fn write_error(e: ParquetError) -> Error {
+pub(super) fn write_error(e: ParquetError) -> Error {
     match e {
         ParquetError::External(inner) => match inner.downcast::<Error>() {
             Ok(ours) => *ours,

@@ -9,6 +9,7 @@ use datafusion::physical_expr::Distribution;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use tarn_format::ResultExt;
 use tarn_format::commit::{Change, CommitOutcome, Transaction, surely_failed};
+use tarn_format::io::file_names::DataFileNames;
 use tarn_format::io::location_provider::LocationProvider;
 use tarn_format::manifest::data_file::DataFile;
 use uuid::Uuid;
@@ -20,6 +21,7 @@ use super::data_files::DataFiles;
 use super::layout::Layout;
 use super::options::WriteFormat;
 use super::parquet_file::ParquetFiles;
+use super::patch::PatchWriter;
 use super::rolling::WriteContext;
 use super::row_lineage::RowLineage;
 use super::table_write::{Pairing, TableWrite};
@@ -108,6 +110,34 @@ impl StatementWrite {
             open_files: target.options.open_files,
             operation_id: Uuid::new_v4().to_string(),
         })
+    }
+
+    /// Writes files anew of which some rows change; `None` where files are not written as Parquet.
+    ///
+    /// # Errors
+    /// `Unsupported` when the schema cannot be stored.
+    pub(crate) fn patch_writer(&self, context: &TaskContext) -> tarn_format::Result<Option<PatchWriter>> {
+        let TableWrite {
+            context: write,
+            conform,
+            operation_id,
+            ..
+        } = self.table_write(context)?;
+        let DataFiles::Parquet(files) = &write.files else {
+            return Ok(None);
+        };
+        Ok(Some(PatchWriter {
+            files: Arc::clone(files),
+            conform,
+            locations: LocationProvider::for_table(&self.target.table.metadata)?,
+            spec: Arc::clone(&write.spec),
+            partition_type: write.partition_type.clone(),
+            sort_order_id: write.sort_order_id,
+            written: Arc::clone(&self.written),
+            names: DataFileNames::new(0, 0, operation_id),
+            memory: Arc::clone(context.memory_pool()),
+            parallelism: context.session_config().target_partitions().max(1),
+        }))
     }
 
     /// Remembers a file, before it is begun, as one that goes away unless it is committed.

@@ -4,6 +4,7 @@ mod changes;
 mod faults;
 mod refusals;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int32Array, RecordBatch, StringViewArray};
@@ -18,7 +19,7 @@ use tarn_format::spec::table_metadata::FormatVersion;
 use tarn_format::spec::types::{NestedField, PrimitiveType};
 
 use super::{
-    DeleteGranularity, IsolationLevel, RowAction, RowChangeReport, RowLevelMode, RowLevelOptions, RowStatement,
+    DeleteGranularity, IsolationLevel, Patching, RowAction, RowChangeReport, RowLevelMode, RowLevelOptions, RowStatement,
     RowTarget, row_change, row_change_report,
 };
 use crate::scan::MetadataColumn;
@@ -67,6 +68,8 @@ struct Change {
     mode: RowLevelMode,
     granularity: DeleteGranularity,
     isolation: IsolationLevel,
+    patching: Patching,
+    updated_columns: Option<BTreeSet<i32>>,
     /// Rows that are changed.
     filter: Expr,
     /// The number of a [`RowAction`].
@@ -82,6 +85,8 @@ fn delete(mode: RowLevelMode, filter: Expr) -> Change {
         mode,
         granularity: DeleteGranularity::File,
         isolation: IsolationLevel::Serializable,
+        patching: Patching::Always,
+        updated_columns: None,
         filter,
         action: lit(RowAction::Delete as i32),
         values: Vec::new(),
@@ -132,8 +137,10 @@ impl Change {
                 mode: self.mode,
                 isolation: self.isolation,
                 granularity: self.granularity,
+                patching: self.patching,
             },
             conflict_filter: Predicate::AlwaysTrue,
+            updated_columns: self.updated_columns,
             keys: self.keys,
         };
         (row_change(input, target, context.state()).unwrap(), context)

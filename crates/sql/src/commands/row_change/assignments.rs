@@ -48,6 +48,11 @@ impl<'a> Changes<'a> {
         Ok(Changes(changes))
     }
 
+    /// The columns that change, by index.
+    pub(super) fn columns(&self) -> impl Iterator<Item = usize> + '_ {
+        self.0.keys().copied()
+    }
+
     /// The new value of a column, computed from a row whose columns `qualifier` qualifies; `None` for a column that stays.
     ///
     /// # Errors

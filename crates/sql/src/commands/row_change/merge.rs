@@ -52,6 +52,8 @@ pub(super) async fn plan_merge_into(session: &Session, mut target: Target, merge
         SchemaEvolution::ByStars => evolve(&mut target, merge).await?,
     };
     let parts = merge_query(&target, merge, &stars).context("table", table.as_str())?;
+    let updated = parts.updated_columns.clone();
+    target.updated_columns = Some(updated.into_iter().collect());
     let rows = plan_query(&target.context, parts.query.clone()).await?;
     refuse_random(&rows)?;
     let keys = parts.keys.iter().map(|(_, name)| name.clone()).collect();

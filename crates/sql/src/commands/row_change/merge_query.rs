@@ -3,6 +3,7 @@
 //! What a clause sees is what it stands over: conditions and values of NOT MATCHED are computed where only the source is,
 //! those of NOT MATCHED BY SOURCE where only the target is, those of MATCHED after the join.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::helpers::attached_token::AttachedToken;
@@ -11,7 +12,7 @@ use sqlparser::ast::{
     TableWithJoins, Value, WildcardAdditionalOptions,
 };
 use tarn_format::Result;
-use tarn_format::spec::types::NestedFieldRef;
+use tarn_format::spec::types::{FieldId, NestedFieldRef};
 
 use super::assignments::Changes;
 use super::target::{FILE, POSITION, Target, item, query};
@@ -56,6 +57,8 @@ pub(super) struct MergeQuery {
     pub(super) query: Query,
     /// For each clause the value of every column of the table; empty where rows are deleted.
     pub(super) values: Vec<Vec<ClauseValue>>,
+    /// The field ids of the columns that clauses update.
+    pub(super) updated_columns: BTreeSet<FieldId>,
     /// The result column with the id of the target's row; `None` where the target has no row lineage.
     pub(super) row_id: Option<usize>,
     /// Result columns by which a row of the target is shown, with their names.
@@ -81,6 +84,8 @@ struct Parts<'a> {
     of_target: Vec<SelectItem>,
     of_source: Vec<SelectItem>,
     of_join: Vec<SelectItem>,
+    /// The columns that clauses update.
+    updated: BTreeSet<FieldId>,
 }
 
 /// Makes the query of a MERGE.
@@ -102,6 +107,7 @@ pub(super) fn merge_query(target: &Target, merge: &Merge, stars: &Stars) -> Resu
         ],
         of_source: vec![star(), item(truth(), PRESENT)],
         of_join: Vec::new(),
+        updated: BTreeSet::new(),
     };
     let (file, position) = (parts.of_target(TARGET_FILE), parts.of_target(TARGET_POSITION));
     parts.of_join = vec![item(file, "file"), item(position, "position")];
@@ -112,6 +118,7 @@ pub(super) fn merge_query(target: &Target, merge: &Merge, stars: &Stars) -> Resu
     let row_id = parts.row_id();
     let keys = parts.keys();
     Ok(MergeQuery {
+        updated_columns: std::mem::take(&mut parts.updated),
         query: parts.query(),
         values,
         row_id,
@@ -183,6 +190,9 @@ impl Parts<'_> {
                         false => self.of_target(&f.name),
                     };
                     let columns: Vec<Expr> = fields.iter().map(value).collect();
+                    let starred = fields.iter().filter(|f| self.is_starred(&f.name)).map(|f| f.id);
+                    let starred: Vec<FieldId> = starred.collect();
+                    self.updated.extend(starred);
                     Ok(columns
                         .into_iter()
                         .enumerate()
@@ -210,6 +220,8 @@ impl Parts<'_> {
 
     fn updated(&mut self, k: usize, changes: &Changes<'_>, side: Side) -> Result<Vec<ClauseValue>> {
         let schema = std::sync::Arc::clone(self.target.schema());
+        let updated = changes.columns().filter_map(|at| schema.fields().get(at));
+        self.updated.extend(updated.map(|field| field.id));
         let mut values = Vec::new();
         for (i, field) in schema.fields().iter().enumerate() {
             let value = match side {

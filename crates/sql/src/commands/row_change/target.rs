@@ -1,5 +1,6 @@
 //! The table that a statement changes.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use datafusion::dataframe::DataFrame;
@@ -13,7 +14,7 @@ use tarn_format::expr::Predicate;
 use tarn_format::scan::snapshots::SnapshotSelector;
 use tarn_format::spec::schema::{CaseSensitivity, SchemaRef};
 use tarn_format::spec::snapshot::{MAIN_BRANCH, Properties};
-use tarn_format::spec::types::NestedFieldRef;
+use tarn_format::spec::types::{FieldId, NestedFieldRef};
 use tarn_format::{Error, Result, ResultExt};
 
 use crate::ast::Name;
@@ -47,6 +48,8 @@ pub(super) struct Target {
     /// What the statement has loaded.
     tables: LoadedTables,
     growth: Option<SchemaGrowth>,
+    /// The columns that updates may change; `None` is all.
+    pub(super) updated_columns: Option<BTreeSet<FieldId>>,
 }
 
 impl Target {
@@ -68,6 +71,7 @@ impl Target {
             found,
             tables,
             growth: None,
+            updated_columns: None,
         })
     }
 
@@ -189,6 +193,7 @@ impl Target {
             statement,
             options,
             conflict_filter,
+            updated_columns: self.updated_columns,
             keys,
         };
         let state = self.context.state.clone();

@@ -28,10 +28,11 @@ pub(crate) async fn update(session: &Session, update: &Update) -> Result<Output>
 /// Those of finding the table and planning condition and values; `InvalidInput` for columns that are not there or assigned
 /// twice, and for values that cannot be stored in them.
 pub(crate) async fn plan_update(session: &Session, update: &Update) -> Result<WritePlan> {
-    let target = Target::find(session, &update.table, update.alias.as_deref()).await?;
+    let mut target = Target::find(session, &update.table, update.alias.as_deref()).await?;
     let table = target.name.to_string();
     let schema = Arc::clone(target.schema());
     let changes = Changes::new(&target, &update.assignments).context("table", table.as_str())?;
+    target.updated_columns = Some(changes.columns().filter_map(|at| Some(schema.fields().get(at)?.id)).collect());
     let mut changed = Vec::new();
     let mut items: Vec<SelectItem> = [FILE, POSITION]
         .map(|name| SelectItem::UnnamedExpr(target.column(name)))
