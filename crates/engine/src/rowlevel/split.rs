@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, GenericByteViewArray, RecordBatch, new_null_array};
 use arrow::compute::{cast, filter_record_batch};
-use arrow::datatypes::{ByteViewType, DataType, Field, Int32Type, Int64Type, Schema as ArrowSchema, SchemaRef as ArrowSchemaRef};
+use arrow::datatypes::{
+    ByteViewType, DataType, Field, Int32Type, Int64Type, Schema as ArrowSchema, SchemaRef as ArrowSchemaRef,
+};
 use arrow::util::display::array_value_to_string;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::SendableRecordBatchStream;

@@ -2,6 +2,8 @@
 
 mod changes;
 mod faults;
+mod patches;
+mod patches_at_random;
 mod refusals;
 
 use std::collections::BTreeSet;
@@ -19,8 +21,8 @@ use tarn_format::spec::table_metadata::FormatVersion;
 use tarn_format::spec::types::{NestedField, PrimitiveType};
 
 use super::{
-    DeleteGranularity, IsolationLevel, Patching, RowAction, RowChangeReport, RowLevelMode, RowLevelOptions, RowStatement,
-    RowTarget, row_change, row_change_report,
+    DeleteGranularity, IsolationLevel, Patching, RowAction, RowChangeReport, RowLevelMode, RowLevelOptions,
+    RowStatement, RowTarget, row_change, row_change_report,
 };
 use crate::scan::MetadataColumn;
 use crate::write::WriteTarget;
@@ -74,7 +76,7 @@ struct Change {
     filter: Expr,
     /// The number of a [`RowAction`].
     action: Expr,
-    /// The new values of `id` and `s`.
+    /// The new values of the table's columns, `id` and `s` as a rule.
     values: Vec<Expr>,
     keys: Vec<String>,
 }
@@ -117,10 +119,9 @@ impl Change {
         let places = [MetadataColumn::File, MetadataColumn::Pos, MetadataColumn::RowId];
         let provider = table.clone().with_metadata_columns(&places);
         let leading = vec![col("_file"), col("_pos"), self.action.alias("_action")];
-        let named = ["id", "s"]
-            .into_iter()
-            .zip(self.values)
-            .map(|(name, value)| value.alias(name));
+        let own = Arc::clone(table.arrow_schema());
+        let named = own.fields().iter().zip(self.values);
+        let named = named.map(|(field, value)| value.alias(field.name().as_str()));
         let keys = self
             .keys
             .iter()

@@ -75,8 +75,14 @@ pub(super) fn copied(
     let (column_index, offset_index) = match source.page_indexes {
         PageIndexes::Nowhere => (None, None),
         PageIndexes::Everywhere => {
-            let columns = source.footer.column_index().and_then(|i| i.get(place.group)?.get(place.leaf));
-            let offsets = source.footer.offset_index().and_then(|i| i.get(place.group)?.get(place.leaf));
+            let columns = source
+                .footer
+                .column_index()
+                .and_then(|i| i.get(place.group)?.get(place.leaf));
+            let offsets = source
+                .footer
+                .offset_index()
+                .and_then(|i| i.get(place.group)?.get(place.leaf));
             let columns = columns.filter(|i| !matches!(i, ColumnIndexMetaData::NONE));
             (columns.cloned(), offsets.cloned())
         }

@@ -1,7 +1,7 @@
 //! The bytes of some column chunks as a file that holds nothing else.
 
-use bytes::buf::{Buf, Reader};
 use bytes::Bytes;
+use bytes::buf::{Buf, Reader};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 use tarn_format::Error;

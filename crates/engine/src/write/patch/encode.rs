@@ -161,12 +161,13 @@ impl ColumnValues {
         let task = &self.source.task;
         let inherited = task.first_row_id().map(|_| task.sequence_number());
         let mut updated = self.patch.updated.positions[updated].iter().peekable();
-        let numbers = rows.clone().enumerate().map(|(row, position)| {
-            match updated.next_if(|changed| **changed == position) {
-                Some(_) => None,
-                None => stored(old, row).or(inherited),
-            }
-        });
+        let numbers =
+            rows.clone().enumerate().map(
+                |(row, position)| match updated.next_if(|changed| **changed == position) {
+                    Some(_) => None,
+                    None => stored(old, row).or(inherited),
+                },
+            );
         Arc::new(Int64Array::from_iter(numbers))
     }
 

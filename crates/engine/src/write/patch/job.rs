@@ -86,9 +86,7 @@ impl FileJob {
         self.chunks(place).all(|chunk| {
             // What lineage leaves open is inherited from the commit: from the old one so far.
             let open = is_lineage && chunk.statistics().and_then(|s| s.null_count_opt()) != Some(0);
-            !open
-                && is_plain(chunk, self.source.size_bytes)
-                && suffice(chunk, self.needed.of_chunk(chunk), created_by)
+            !open && is_plain(chunk, self.source.size_bytes) && suffice(chunk, self.needed.of_chunk(chunk), created_by)
         })
     }
 

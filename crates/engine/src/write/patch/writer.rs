@@ -128,7 +128,13 @@ impl PatchWriter {
         let mut data = DataFile::new(DataContent::Data, &location, FileFormat::Parquet);
         data.file_size_in_bytes = i64::try_from(written.size_bytes).unwrap_or(i64::MAX);
         let files = &self.files;
-        fill_in(&mut data, &written.footer, &written.floats, &files.schema, &files.metrics);
+        fill_in(
+            &mut data,
+            &written.footer,
+            &written.floats,
+            &files.schema,
+            &files.metrics,
+        );
         data.spec_id = self.spec.spec_id;
         data.partition = partition;
         data.sort_order_id = Some(self.sort_order_id);
@@ -194,7 +200,9 @@ impl<'a> NewFile<'a> {
         work.changed_row_groups += self.job.source.footer.num_row_groups() - kept;
         let footer = self.writer.finish().map_err(write_error)?;
         if u64::try_from(footer.file_metadata().num_rows()) != Ok(rows) {
-            return Err(Error::corrupt("the rows of the old file are not as many as its footer says"));
+            return Err(Error::corrupt(
+                "the rows of the old file are not as many as its footer says",
+            ));
         }
         self.buffer.drain_into(&mut self.file).await?;
         let size_bytes = self.file.finish().await?;

@@ -5,12 +5,12 @@ mod avro_files;
 mod faults;
 mod layout;
 mod metrics;
-mod nested;
+pub(crate) mod nested;
 mod null_checks;
 mod parent_nulls;
 mod parquet_files;
 mod partition_values;
-mod values;
+pub(crate) mod values;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -18,7 +18,7 @@ use super::{Making, Site};
 use crate::arrow::schema::{COMMENT_KEY, schema_to_arrow};
 
 /// struct<v: T, deep: struct<w: T>>, list<T>, map<int, T>, list<struct<m: map<int, T>>>: ids 10 to 24.
-fn columns(p: &PrimitiveType) -> Vec<NestedField> {
+pub(crate) fn columns(p: &PrimitiveType) -> Vec<NestedField> {
     let value = |id: i32, name: &str| NestedField::optional(id, name, p.clone());
     let structure = |fields| Type::Struct(StructType::new(fields));
     let list = |element: NestedField| {
@@ -50,7 +50,7 @@ fn offsets() -> (OffsetBuffer<i32>, NullBuffer) {
 }
 
 /// An array of this type whose leaves are the five values.
-fn build(data_type: &DataType, leaf: &ArrayRef) -> ArrayRef {
+pub(crate) fn build(data_type: &DataType, leaf: &ArrayRef) -> ArrayRef {
     match data_type {
         DataType::Struct(fields) => {
             let children = fields.iter().map(|f| build(f.data_type(), leaf)).collect();

@@ -14,7 +14,7 @@ use super::{Making, Site};
 
 /// A type, the first format version that has it, and values of it that are easily lost: extremes, signs of zero, NaN,
 /// the empty, what is longer than a bound, and NULL. Always five.
-pub(super) fn samples() -> Vec<(PrimitiveType, FormatVersion, ArrayRef)> {
+pub(crate) fn samples() -> Vec<(PrimitiveType, FormatVersion, ArrayRef)> {
     use PrimitiveType as P;
     let v1 = |p: P, array: ArrayRef| (p, FormatVersion::V1, array);
     let v3 = |p: P, array: ArrayRef| (p, FormatVersion::V3, array);

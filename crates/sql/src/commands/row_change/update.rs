@@ -32,7 +32,12 @@ pub(crate) async fn plan_update(session: &Session, update: &Update) -> Result<Wr
     let table = target.name.to_string();
     let schema = Arc::clone(target.schema());
     let changes = Changes::new(&target, &update.assignments).context("table", table.as_str())?;
-    target.updated_columns = Some(changes.columns().filter_map(|at| Some(schema.fields().get(at)?.id)).collect());
+    target.updated_columns = Some(
+        changes
+            .columns()
+            .filter_map(|at| Some(schema.fields().get(at)?.id))
+            .collect(),
+    );
     let mut changed = Vec::new();
     let mut items: Vec<SelectItem> = [FILE, POSITION]
         .map(|name| SelectItem::UnnamedExpr(target.column(name)))
