@@ -12,13 +12,13 @@ use tarn_format::manifest::data_file::{DataFile, FileFormat};
 use tarn_format::{Error, Result};
 
 use crate::external;
-use crate::scan::avro::AvroFile;
 use crate::scan::reader_factory::TableReaderFactory;
+use crate::scan::row_batches::FileOfRows;
 
 /// A delete file whose schema is known, and whose rows were not read yet.
 pub(super) enum StoredFile {
     Parquet(Box<ParquetRecordBatchStreamBuilder<Box<dyn AsyncFileReader>>>),
-    Avro(Box<AvroFile>),
+    Rows(Box<FileOfRows>),
 }
 
 impl StoredFile {
@@ -39,9 +39,9 @@ impl StoredFile {
                 let builder = ParquetRecordBatchStreamBuilder::new(reader).await;
                 Ok(StoredFile::Parquet(Box::new(builder.map_err(failed)?)))
             }
-            FileFormat::Avro => {
-                let bytes = readers.io.read(&file.file_path).await?;
-                Ok(StoredFile::Avro(Box::new(AvroFile::open(bytes)?)))
+            FileFormat::Avro | FileFormat::Orc => {
+                let opened = FileOfRows::open(&readers.io, &file.file_path, file.file_format).await?;
+                Ok(StoredFile::Rows(Box::new(opened)))
             }
             format => Err(Error::unsupported(format!(
                 "deletes in {format} files cannot be read yet"
@@ -53,7 +53,7 @@ impl StoredFile {
     pub(super) fn schema(&self) -> &ArrowSchemaRef {
         match self {
             StoredFile::Parquet(builder) => builder.schema(),
-            StoredFile::Avro(file) => file.schema(),
+            StoredFile::Rows(file) => file.schema(),
         }
     }
 
@@ -72,10 +72,13 @@ impl StoredFile {
                 let batches = builder.with_projection(mask).with_batch_size(batch_rows).build();
                 Ok(batches.map_err(failed)?.map(|batch| Ok(batch?)).boxed())
             }
-            StoredFile::Avro(file) => {
-                let mut batches = file.batches(columns, batch_rows)?;
-                let batches = std::iter::from_fn(move || batches.next_batch().map_err(external).transpose());
-                Ok(stream::iter(batches).boxed())
+            StoredFile::Rows(file) => {
+                let batches = file.batches(columns, batch_rows, None)?;
+                let rows = stream::try_unfold(batches, |mut batches| async move {
+                    let rows = batches.next_batch().await.map_err(external)?;
+                    Ok(rows.map(|rows| (rows.batch, batches)))
+                });
+                Ok(rows.boxed())
             }
         }
     }

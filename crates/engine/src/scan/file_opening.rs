@@ -64,7 +64,7 @@ impl IcebergMorselizer {
             range.end = i64::MAX;
         }
         let is_parquet = task.file_format() == FileFormat::Parquet;
-        if !is_parquet && !has_rows(&file) {
+        if !is_parquet && !has_rows(task.file_format(), &file) {
             return Ok(Box::new(NoPlan));
         }
         if is_parquet && task.deletes().is_empty() && !self.opening.context.deletes.has_more(&task) {
@@ -170,7 +170,7 @@ impl FileOpening {
         if keys.is_empty() && positions.is_none() {
             return match is_parquet {
                 true => self.plan(task, file),
-                false => row_file::open(self, task, &self.projection, None).await,
+                false => row_file::open(self, (task, &file), &self.projection, None).await,
             };
         }
         let position = |deleted| {
@@ -185,7 +185,7 @@ impl FileOpening {
             marks: (self.context.deleted_rows == DeletedRows::Marked).then(|| self.marks()),
         };
         if !is_parquet {
-            return row_file::open(self, task, &reading.projection(), Some(filter)).await;
+            return row_file::open(self, (task, &file), &reading.projection(), Some(filter)).await;
         }
         // The limit counts what is left of the rows: the stream of all files applies it.
         let mut config = self.config.clone();

@@ -148,7 +148,10 @@ async fn plan_files(table: &IcebergTable, request: &ScanRequest<'_>) -> tarn_for
 
 fn check(task: &FileScanTask) -> tarn_format::Result<()> {
     let refuse = |what: String| Err(Error::unsupported(what).with_context("file", task.path()));
-    if !matches!(task.file_format(), FileFormat::Parquet | FileFormat::Avro) {
+    if !matches!(
+        task.file_format(),
+        FileFormat::Parquet | FileFormat::Avro | FileFormat::Orc
+    ) {
         return refuse(format!(
             "reading {} data files is not supported yet",
             task.file_format()

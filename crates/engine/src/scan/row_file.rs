@@ -1,8 +1,10 @@
 //! Data files that DataFusion's Parquet source cannot read: their rows are decoded here, and brought into the query's shape
 //! as the source does it.
 //!
-//! Such a file is read as a whole by who has its first byte, and not at all by the others it was split among.
+//! An Avro file is read as a whole by who has its first byte, and not at all by the others it was split among. Of an ORC
+//! file each reads the stripes that begin in its piece.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchOptions};
@@ -18,35 +20,47 @@ use datafusion_datasource::morsel::{Morsel, MorselPlan, MorselPlanner};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use tarn_format::Error;
+use tarn_format::manifest::data_file::FileFormat;
 use tarn_format::scan::FileScanTask;
 use tarn_format::spec::types::FieldId;
 
-use super::avro::{AvroBatches, AvroFile};
 use super::deleted_rows::DeletedRowsFilter;
 use super::file_opening::FileOpening;
 use super::file_planner::BatchStage as _;
 use super::metadata_columns::MetadataColumn;
 use super::name_mapping::assign_ids;
+use super::orc::RowsAt;
+use super::row_batches::{FileOfRows, RowBatches};
 use crate::arrow::schema::field_id;
 use crate::external;
 
 /// Rows that are decoded at a time.
 const BATCH_ROWS: usize = 8192;
 
-/// Whether a piece of a file reads its rows.
-pub(super) fn has_rows(file: &PartitionedFile) -> bool {
-    file.range.as_ref().is_none_or(|range| range.start == 0)
+/// Whether a piece of a file may read rows.
+pub(super) fn has_rows(format: FileFormat, piece: &PartitionedFile) -> bool {
+    format == FileFormat::Orc || piece.range.as_ref().is_none_or(|range| range.start == 0)
 }
 
-/// Reads a file, and makes the query's columns of its rows.
+/// The bytes of a piece; `None` for the whole file.
+fn bytes_of(piece: &PartitionedFile) -> Option<Range<u64>> {
+    let range = piece.range.as_ref()?;
+    let start = u64::try_from(range.start).unwrap_or(0);
+    // The last piece reaches to the file's end, wherever that is.
+    let end = u64::try_from(range.end).unwrap_or(0);
+    Some(start..end)
+}
+
+/// Reads a piece of a file, and makes the query's columns of its rows.
 pub(super) async fn open(
     opening: &FileOpening,
-    task: &FileScanTask,
+    (task, piece): (&FileScanTask, &PartitionedFile),
     projection: &ProjectionExprs,
     filter: Option<DeletedRowsFilter>,
 ) -> Result<Box<dyn MorselPlanner>> {
-    let read = opening.context.readers.io.read(task.path()).await;
-    let file = read.and_then(AvroFile::open).map_err(external)?;
+    let io = &opening.context.readers.io;
+    let file = FileOfRows::open(io, task.path(), task.file_format()).await;
+    let file = (file.map_err(external)?, bytes_of(piece));
     let mut opened = RowFile::new(opening, task, projection, file)?;
     opened.deleted = filter;
     Ok(Box::new(OnePlan(Box::new(opened))))
@@ -55,7 +69,7 @@ pub(super) async fn open(
 /// A file whose rows are decoded batch by batch.
 #[derive(Debug)]
 struct RowFile {
-    batches: AvroBatches,
+    batches: RowBatches,
     /// The file's columns, then positions.
     schema: ArrowSchemaRef,
     /// What rows must fulfil, where the source promised to see to it.
@@ -64,11 +78,15 @@ struct RowFile {
     /// What the projector makes, as the plan describes it.
     output: ArrowSchemaRef,
     deleted: Option<DeletedRowsFilter>,
-    next_position: i64,
 }
 
 impl RowFile {
-    fn new(opening: &FileOpening, task: &FileScanTask, projection: &ProjectionExprs, file: AvroFile) -> Result<Self> {
+    fn new(
+        opening: &FileOpening,
+        task: &FileScanTask,
+        projection: &ProjectionExprs,
+        (file, range): (FileOfRows, Option<Range<u64>>),
+    ) -> Result<Self> {
         let table = opening.inner.table_schema().table_schema();
         let predicate = opening.inner.filter();
         let exprs = projection.expr_iter().chain(predicate.clone());
@@ -84,7 +102,7 @@ impl RowFile {
             .map(|(i, (_, own))| (i, Arc::clone(own)))
             .collect();
         let indexes: Vec<usize> = columns.iter().map(|(i, _)| *i).collect();
-        let batches = file.batches(&indexes, BATCH_ROWS).map_err(external)?;
+        let batches = file.batches(&indexes, BATCH_ROWS, range).map_err(external)?;
         let position: FieldRef = Arc::new(Field::new(MetadataColumn::Pos.name(), DataType::Int64, false));
         let stored = columns.into_iter().map(|(_, field)| field);
         let schema = Arc::new(ArrowSchema::new(stored.chain([position]).collect::<Vec<_>>()));
@@ -97,18 +115,17 @@ impl RowFile {
             output: Arc::new(projection.project_schema(table)?),
             schema,
             deleted: None,
-            next_position: 0,
         })
     }
 
-    fn next(&mut self) -> Result<Option<RecordBatch>> {
-        let batch = self.batches.next_batch().map_err(external)?;
-        batch.map(|batch| self.shaped(batch)).transpose()
+    async fn next(&mut self) -> Result<Option<RecordBatch>> {
+        let rows = self.batches.next_batch().await.map_err(external)?;
+        rows.map(|rows| self.shaped(rows)).transpose()
     }
 
     /// The rows as the query sees them.
-    fn shaped(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
-        let mut batch = self.with_positions(batch)?;
+    fn shaped(&self, rows: RowsAt) -> Result<RecordBatch> {
+        let mut batch = self.with_positions(rows)?;
         if let Some(predicate) = &self.predicate {
             let kept = predicate.evaluate(&batch)?.into_array(batch.num_rows())?;
             let kept = kept.as_boolean_opt().ok_or_else(|| not_boolean(predicate))?;
@@ -124,10 +141,9 @@ impl RowFile {
         }
     }
 
-    fn with_positions(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
-        let start = self.next_position;
-        self.next_position += batch.num_rows() as i64;
-        let positions: ArrayRef = Arc::new(Int64Array::from_iter_values(start..self.next_position));
+    fn with_positions(&self, RowsAt { first, batch }: RowsAt) -> Result<RecordBatch> {
+        let after = first + batch.num_rows() as i64;
+        let positions: ArrayRef = Arc::new(Int64Array::from_iter_values(first..after));
         let (_, mut columns, _) = batch.into_parts();
         columns.push(positions);
         Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
@@ -142,7 +158,7 @@ impl Morsel for RowFile {
     fn into_stream(self: Box<Self>) -> BoxStream<'static, Result<RecordBatch>> {
         stream::unfold(Some(self), |file| async move {
             let mut file = file?;
-            match file.next().transpose()? {
+            match file.next().await.transpose()? {
                 Ok(batch) => Some((Ok(batch), Some(file))),
                 Err(error) => Some((Err(error), None)),
             }
