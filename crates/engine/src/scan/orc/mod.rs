@@ -9,7 +9,7 @@ mod decimal;
 mod file_schema;
 mod integers;
 mod lzo;
-mod protobuf;
+pub(crate) mod protobuf;
 mod reader;
 mod run_length;
 mod sized;
@@ -18,5 +18,8 @@ mod stripe;
 mod tail;
 mod timestamp;
 mod types;
+
+#[cfg(test)]
+mod made;
 
 pub(crate) use reader::{OrcBatches, OrcFile, RowsAt};

@@ -104,6 +104,30 @@ fn varint(bytes: &mut &[u8]) -> Result<u64> {
     Err(broken())
 }
 
+/// Adds a field that is a number.
+#[cfg(test)]
+pub(crate) fn put_number(message: &mut Vec<u8>, field: u64, value: u64) {
+    put_varint(message, field << 3);
+    put_varint(message, value);
+}
+
+/// Adds a field that is text, bytes or a message.
+#[cfg(test)]
+pub(crate) fn put_bytes(message: &mut Vec<u8>, field: u64, value: &[u8]) {
+    put_varint(message, field << 3 | 2);
+    put_varint(message, value.len() as u64);
+    message.extend_from_slice(value);
+}
+
+#[cfg(test)]
+fn put_varint(message: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        message.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    message.push(value as u8);
+}
+
 fn broken() -> Error {
     Error::corrupt("the ORC file's metadata is broken")
 }
@@ -136,6 +160,20 @@ mod tests {
         fields[0].1.append_numbers(&mut numbers).unwrap();
         assert_eq!(numbers, [1, 3, 270, 86942, 150]);
         assert_eq!(fields[3], (3, Value::Fixed));
+    }
+
+    #[test]
+    fn fields_are_written() {
+        let mut message = Vec::new();
+        put_number(&mut message, 1, 150);
+        put_bytes(&mut message, 2, b"testing");
+        assert_eq!(
+            message,
+            [0x08, 0x96, 0x01, 0x12, 0x07, 0x74, 0x65, 0x73, 0x74, 0x69, 0x6e, 0x67]
+        );
+        let mut message = Vec::new();
+        put_number(&mut message, 8000, u64::MAX);
+        assert_eq!(all(&message).unwrap(), [(8000, Value::Number(u64::MAX))]);
     }
 
     #[test]

@@ -188,3 +188,6 @@ impl OpenStripe {
         Ok(RowsAt { first, batch })
     }
 }
+
+#[cfg(test)]
+mod tests;
