@@ -42,6 +42,9 @@ impl StreamKind {
     }
 }
 
+/// Which stream of which column.
+type StreamKey = (u64, StreamKind);
+
 /// How a column is encoded in a stripe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Encoding {
@@ -52,7 +55,7 @@ pub(super) struct Encoding {
 
 /// A stripe whose streams are in memory, compressed as they are stored.
 pub(super) struct Stripe {
-    streams: HashMap<(u64, StreamKind), Bytes>,
+    streams: HashMap<StreamKey, Bytes>,
     footer: StripeFooter,
     compression: Compression,
 }
@@ -149,7 +152,7 @@ impl StripeFooter {
     }
 
     /// Where the streams of these columns lie in the file: they follow each other.
-    fn ranges(&self, place: &StripePlace, columns: &HashSet<u64>) -> Result<Vec<((u64, StreamKind), Range<u64>)>> {
+    fn ranges(&self, place: &StripePlace, columns: &HashSet<u64>) -> Result<Vec<(StreamKey, Range<u64>)>> {
         let end = place.offset + place.streams_bytes;
         let mut start = place.offset;
         let mut wanted = Vec::new();

@@ -283,7 +283,7 @@ async fn attributes_make_types() {
         encodings: vec![(0, 0); 6],
         zone: Some("UTC"),
     };
-    let read = all(made::file(&types, &[stripe.clone()])).await.unwrap();
+    let read = all(made::file(&types, std::slice::from_ref(&stripe))).await.unwrap();
     let field = |name: &str, data_type: DataType| (name.to_string(), data_type);
     let found: Vec<_> = read
         .schema()
