@@ -26,11 +26,16 @@ use crate::write::row_lineage::RowLineage;
 use crate::write::statement_write::StatementWrite;
 
 /// New rows up to this many bytes wait for the rows that are kept, so that both come into the same files.
-const WAITING_ROWS_BYTES: usize = 64 << 20;
+pub(super) const WAITING_ROWS_BYTES: usize = 64 << 20;
 
 impl Statement<'_> {
     /// Writes the touched files again, updated rows in their places where those may stay there, and all other new rows.
     pub(super) async fn copy_on_write(&self, write: &StatementWrite) -> Result<Prepared> {
+        if let Some(updates) = &self.target.updates
+            && let Some(prepared) = Box::pin(self.update_in_place(write, updates)).await?
+        {
+            return Ok(prepared);
+        }
         let (streams, split, changed) = self.split(Places::Told)?;
         let mut files = Vec::new();
         let mut rows = match gather(streams, WAITING_ROWS_BYTES).await? {
@@ -102,7 +107,7 @@ impl Statement<'_> {
         scan_planned(&read, self.state, touched, request, deletes)
     }
 
-    fn overwrite(&self, added: Vec<DataFile>, removed: Vec<Arc<DataFile>>, base: Option<i64>) -> Change {
+    pub(super) fn overwrite(&self, added: Vec<DataFile>, removed: Vec<Arc<DataFile>>, base: Option<i64>) -> Change {
         let overwrite = OverwriteFiles::new()
             .from_snapshot(base)
             .conflict_filter(self.target.conflict_filter.clone())

@@ -4,19 +4,22 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use datafusion::error::Result;
+use datafusion::physical_plan::ExecutionPlan;
 use futures::{StreamExt, TryStreamExt, stream};
 use tarn_format::deletes::deletion_vector::DeletionVector;
-use tarn_format::manifest::data_file::DataFile;
+use tarn_format::manifest::data_file::{DataFile, FileFormat};
 use tarn_format::scan::FileScanTask;
 use tarn_format::spec::types::FieldId;
 
-use super::changed_rows::RowsByFile;
-use super::copy_on_write::is_gone;
+use super::changed_rows::{ChangedRows, RowsByFile};
+use super::copy_on_write::{WAITING_ROWS_BYTES, is_gone};
+use super::gather::{Gathered, gather};
 use super::options::Patching;
-use super::placed_rows::PlacedRows;
-use super::statement::Statement;
+use super::placed_rows::{PlacedRows, RowsInPlace};
+use super::split::Split;
+use super::statement::{Prepared, Statement};
 use crate::external;
-use crate::write::patch::{FilePatch, PatchWork, PatchWriter, SourceFile, UpdatedRows};
+use crate::write::patch::{FilePatch, GivenColumns, PatchWork, PatchWriter, SourceFile, UpdatedRows};
 use crate::write::statement_write::StatementWrite;
 
 /// Files below this size are small: where there are several, or new rows, they become one.
@@ -72,14 +75,83 @@ impl Statement<'_> {
         rows: &mut PlacedRows,
         others: OtherRows,
     ) -> Result<Patched> {
-        let chosen = self.chosen(touched, gone, rows, others);
-        if chosen.is_empty() {
-            return Ok(Patched::default());
+        let chosen = self.chosen(touched, |task| has_rows(task, gone, rows), others);
+        match self.open(write, chosen).await? {
+            Some((writer, sources)) => {
+                self.write_patches(&writer, sources, gone, rows, GivenColumns::All)
+                    .await
+            }
+            None => Ok(Patched::default()),
         }
+    }
+
+    /// Updates rows in their places, where all of them have theirs in files that can be patched; else nothing is written
+    /// and the outcome `None`.
+    ///
+    /// # Errors
+    /// As [`Self::patch`], and those of the plan.
+    pub(super) async fn update_in_place(
+        &self,
+        write: &StatementWrite,
+        updates: &Arc<dyn ExecutionPlan>,
+    ) -> Result<Option<Prepared>> {
         let table = &self.target.write.table_name();
-        let writer = write.patch_writer(self.context);
-        let Some(writer) = writer.of_table(table)? else {
-            return Ok(Patched::default());
+        if !self.updates_in_place() || !self.can_patch_all().await.of_table(table)? {
+            return Ok(None);
+        }
+        let changed = Arc::new(ChangedRows::new(self.target.statement));
+        let split = Split::of_updates(&updates.schema(), self.target, Arc::clone(&changed));
+        let gathered = gather(self.streams(updates, &split)?, WAITING_ROWS_BYTES).await?;
+        let Gathered::All(batches) = gathered else {
+            return Ok(None);
+        };
+        let mut rows = PlacedRows::new(batches)?;
+        let (gone, counts) = changed.take();
+        let touched = self.touched(&gone).await.of_table(table)?;
+        let chosen = self.chosen(&touched.tasks, |_| true, OtherRows::None);
+        if chosen.len() < touched.tasks.len() {
+            return Ok(None);
+        }
+        let mut patched = Patched::default();
+        if let Some((writer, sources)) = self.open(write, chosen).await? {
+            if sources.len() < touched.tasks.len() {
+                return Ok(None);
+            }
+            let given = GivenColumns::Updated;
+            patched = self.write_patches(&writer, sources, &gone, &mut rows, given).await?;
+        }
+        if rows.has_placed_rows() {
+            return Ok(None);
+        }
+        let base = touched.snapshot.as_ref().map(|s| s.snapshot_id);
+        let removed: Vec<Arc<DataFile>> = touched.tasks.iter().map(|t| Arc::new(t.data_file())).collect();
+        Ok(Some(Prepared {
+            change: (!removed.is_empty()).then(|| self.overwrite(patched.files, removed, base)),
+            counts,
+            work: patched.work,
+        }))
+    }
+
+    /// Whether, as far as metadata tells, any file that the statement may touch can be patched.
+    async fn can_patch_all(&self) -> tarn_format::Result<bool> {
+        let plan = self.scan(self.target.conflict_filter.clone()).plan().await?;
+        let chosen = self.chosen(&plan.tasks, |_| true, OtherRows::None);
+        let plain = |task: &&FileScanTask| task.file_format() == FileFormat::Parquet && task.deletes().is_empty();
+        Ok(chosen.len() == plan.tasks.len() && chosen.iter().all(plain))
+    }
+
+    /// The files among these that can be patched, and what patches them; `None` where no file can.
+    async fn open(
+        &self,
+        write: &StatementWrite,
+        chosen: Vec<&FileScanTask>,
+    ) -> Result<Option<(PatchWriter, Vec<SourceFile>)>> {
+        let table = &self.target.write.table_name();
+        if chosen.is_empty() {
+            return Ok(None);
+        }
+        let Some(writer) = write.patch_writer(self.context).of_table(table)? else {
+            return Ok(None);
         };
         let mut opening = Vec::new();
         for task in chosen {
@@ -87,13 +159,36 @@ impl Statement<'_> {
         }
         let opened = stream::iter(opening).buffered(OPEN_AHEAD);
         let opened: Vec<Option<SourceFile>> = opened.try_collect().await.of_table(table)?;
+        Ok(Some((writer, opened.into_iter().flatten().collect())))
+    }
+
+    async fn write_patches(
+        &self,
+        writer: &PatchWriter,
+        sources: Vec<SourceFile>,
+        gone: &RowsByFile,
+        rows: &mut PlacedRows,
+        given: GivenColumns,
+    ) -> Result<Patched> {
+        let table = &self.target.write.table_name();
         let mut patched = Patched::default();
         let mut patches = Vec::new();
-        for source in opened.into_iter().flatten() {
+        for source in sources {
             let path: Arc<str> = Arc::from(source.path());
-            let patch = self.patch_of(&writer, &path, gone, rows)?;
+            let updated = match rows.take(&path)? {
+                None => UpdatedRows::default(),
+                Some(RowsInPlace { positions, rows }) => {
+                    let changed = self.target.updated_columns.as_ref();
+                    let rows = writer.updated_rows(positions, &rows, changed, given);
+                    rows.of_table(table)?
+                }
+            };
+            let removed = match gone.get(&path) {
+                None => DeletionVector::new(),
+                Some(gone) => without(gone, &updated.positions).of_table(table)?,
+            };
             patched.of.insert(path);
-            patches.push((source, patch));
+            patches.push((source, FilePatch { removed, updated }));
         }
         for file in writer.write_all(patches).await.of_table(table)? {
             patched.work.add(file.work);
@@ -102,39 +197,15 @@ impl Statement<'_> {
         Ok(patched)
     }
 
-    /// What changes in a file.
-    fn patch_of(
-        &self,
-        writer: &PatchWriter,
-        path: &str,
-        gone: &RowsByFile,
-        rows: &mut PlacedRows,
-    ) -> Result<FilePatch> {
-        let updated = match rows.take(path)? {
-            None => UpdatedRows::default(),
-            Some(in_place) => writer
-                .updated_rows(in_place.positions, &in_place.rows, self.target.updated_columns.as_ref())
-                .of_table(&self.target.write.table_name())?,
-        };
-        let removed = match gone.get(path) {
-            None => DeletionVector::new(),
-            Some(gone) => without(gone, &updated.positions).of_table(&self.target.write.table_name())?,
-        };
-        Ok(FilePatch { removed, updated })
-    }
-
+    /// The files with rows that are to be patched.
     fn chosen<'t>(
         &self,
         touched: &'t [FileScanTask],
-        gone: &RowsByFile,
-        rows: &PlacedRows,
+        has_rows: impl Fn(&FileScanTask) -> bool,
         others: OtherRows,
     ) -> Vec<&'t FileScanTask> {
-        let has_rows = |task: &FileScanTask| !is_gone(task, gone) || rows.has_rows_of(task.path());
-        let mut chosen: Vec<_> = touched
-            .iter()
-            .filter(|task| has_rows(task) && self.keeps_layout(task))
-            .collect();
+        let fitting = touched.iter().filter(|task| has_rows(task) && self.keeps_layout(task));
+        let mut chosen: Vec<_> = fitting.collect();
         match self.target.options.patching {
             Patching::Never => chosen.clear(),
             Patching::Always => {}
@@ -165,6 +236,11 @@ impl Statement<'_> {
         let is_sorted = order.fields.is_empty() || task.sort_order_id() == Some(order.order_id);
         task.spec_id() == metadata.default_spec().spec_id && is_sorted
     }
+}
+
+/// Whether rows of the file are left, or come into it.
+fn has_rows(task: &FileScanTask, gone: &RowsByFile, rows: &PlacedRows) -> bool {
+    !is_gone(task, gone) || rows.has_rows_of(task.path())
 }
 
 fn is_small(task: &FileScanTask) -> bool {

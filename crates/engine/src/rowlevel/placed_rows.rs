@@ -95,6 +95,11 @@ impl PlacedRows {
         self.new_rows > 0
     }
 
+    /// Whether rows are left that belong into a file.
+    pub(super) fn has_placed_rows(&self) -> bool {
+        !self.files.is_empty()
+    }
+
     /// Whether rows belong into a file.
     pub(super) fn has_rows_of(&self, file: &str) -> bool {
         self.files.contains_key(file)

@@ -67,6 +67,13 @@ fn check(plan: &Arc<dyn ExecutionPlan>, target: &RowTarget) -> tarn_format::Resu
         RowLineage::Stored if *schema.field(last - 1).data_type() == DataType::Int64 => last - 1,
         RowLineage::Stored => return Err(Error::invalid("a row-level change tells no row ids")),
     };
+    if let (Some(updates), Some(columns)) = (&target.updates, &target.updated_columns)
+        && updates.schema().fields().len() != LEADING_COLUMNS + columns.len()
+    {
+        return Err(Error::invalid(
+            "updates of a row-level change have not the columns that change",
+        ));
+    }
     let rows: Vec<usize> = (LEADING_COLUMNS..last).collect();
     let rows = schema.project(&rows);
     let rows = rows.map_err(|e| Error::invalid("a row-level change has too few columns").with_source(e))?;

@@ -58,6 +58,18 @@ impl Split {
         }
     }
 
+    /// Splits rows that have values of updated columns alone, and tell where they belong.
+    pub(super) fn of_updates(input: &ArrowSchema, target: &RowTarget, changed: Arc<ChangedRows>) -> Self {
+        let rows = new_rows_schema(input, target.keys.len(), RowLineage::Assigned);
+        Split {
+            rows: with_places(input, rows),
+            changed,
+            keys: Arc::from(target.keys.as_slice()),
+            lineage: RowLineage::Assigned,
+            places: Places::Told,
+        }
+    }
+
     pub(super) fn rows_schema(&self) -> &ArrowSchemaRef {
         &self.rows
     }

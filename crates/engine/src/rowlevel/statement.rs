@@ -91,11 +91,17 @@ impl Statement<'_> {
     pub(super) fn split(&self, places: Places) -> Result<(Vec<SendableRecordBatchStream>, Split, Arc<ChangedRows>)> {
         let changed = Arc::new(ChangedRows::new(self.target.statement));
         let split = Split::new(&self.input.schema(), self.target, Arc::clone(&changed), places);
-        let partitions = self.input.output_partitioning().partition_count();
-        let streams: Result<Vec<_>> = (0..partitions)
-            .map(|p| Ok(split.stream(self.input.execute(p, Arc::clone(self.context))?)))
-            .collect();
-        Ok((streams?, split, changed))
+        Ok((self.streams(self.input, &split)?, split, changed))
+    }
+
+    pub(super) fn streams(
+        &self,
+        input: &Arc<dyn ExecutionPlan>,
+        split: &Split,
+    ) -> Result<Vec<SendableRecordBatchStream>> {
+        let partitions = input.output_partitioning().partition_count();
+        let streams = (0..partitions).map(|p| Ok(split.stream(input.execute(p, Arc::clone(self.context))?)));
+        streams.collect()
     }
 
     /// Writes the rows of a plan in the table's layout.
@@ -113,17 +119,10 @@ impl Statement<'_> {
     /// # Errors
     /// Those of reading manifests; `Corrupt` when a file is not there.
     pub(super) async fn touched(&self, changed: &RowsByFile) -> tarn_format::Result<ScanPlan> {
-        let read = &self.target.read;
-        let (table, caches) = (read.table(), read.caches());
-        let metadata = Arc::clone(&table.metadata);
-        let setup = ScanSetup::new(metadata, table.io.clone(), caches.manifests.clone())
-            .statistics(Statistics::Of(floating_columns(read.iceberg_schema())))
-            .delete_indexes(caches.delete_indexes.clone())
-            .filter(match changed.is_empty() {
-                true => Predicate::AlwaysFalse,
-                false => self.target.conflict_filter.clone(),
-            });
-        let scan = TableScan::new(setup).snapshot(read.selector().clone());
+        let scan = self.scan(match changed.is_empty() {
+            true => Predicate::AlwaysFalse,
+            false => self.target.conflict_filter.clone(),
+        });
         let plan = scan.only_files(changed.keys().cloned()).plan().await?;
         let found: HashSet<&str> = plan.tasks.iter().map(FileScanTask::path).collect();
         if let Some(missing) = changed.keys().find(|path| !found.contains(path.as_ref())) {
@@ -133,6 +132,18 @@ impl Statement<'_> {
             );
         }
         Ok(plan)
+    }
+
+    /// A scan of the state that the statement reads.
+    pub(super) fn scan(&self, filter: Predicate) -> TableScan {
+        let read = &self.target.read;
+        let (table, caches) = (read.table(), read.caches());
+        let metadata = Arc::clone(&table.metadata);
+        let setup = ScanSetup::new(metadata, table.io.clone(), caches.manifests.clone())
+            .statistics(Statistics::Of(floating_columns(read.iceberg_schema())))
+            .delete_indexes(caches.delete_indexes.clone())
+            .filter(filter);
+        TableScan::new(setup).snapshot(read.selector().clone())
     }
 
     /// A change that adds files only: an append that, where isolation is serializable, fails when others added rows which

@@ -1,7 +1,9 @@
 //! Which rows of which table a statement changes.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use datafusion::physical_plan::ExecutionPlan;
 use tarn_format::expr::Predicate;
 use tarn_format::spec::types::FieldId;
 
@@ -79,6 +81,9 @@ pub struct RowTarget {
     pub conflict_filter: Predicate,
     /// The columns, by field id, that updates may change; `None` is all. Of others, updated rows bring the old values.
     pub updated_columns: Option<BTreeSet<FieldId>>,
+    /// The same changes of rows with values of the updated columns alone, in the table's order and without lineage: all
+    /// that copy-on-write needs where every row is updated in its place. `None` where there is more to change.
+    pub updates: Option<Arc<dyn ExecutionPlan>>,
     /// What the last columns of the input are called, by which an error shows a row.
     pub keys: Vec<String>,
 }

@@ -165,6 +165,14 @@ async fn updates_survive_every_fault() {
     try_all(Kind::Update, &WAYS[2..], Fault::killed_at, Effect::None).await;
 }
 
+/// Without deletes beside the files all rows are updated in their places, whatever else is read.
+#[tokio::test]
+async fn updates_in_place_survive_every_fault() {
+    let ways = [(FormatVersion::V1, RowLevelMode::CopyOnWrite)];
+    try_all(Kind::Update, &ways, Fault::nth, Effect::None).await;
+    try_all(Kind::Update, &ways, Fault::killed_at, Effect::Torn).await;
+}
+
 #[tokio::test]
 async fn merges_survive_every_fault() {
     try_all(Kind::Merge, &WAYS[1..], Fault::nth, Effect::Torn).await;

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int32Array, RecordBatch, StringViewArray};
+use arrow::datatypes::Field;
 use datafusion::logical_expr::{Expr, cast, col, lit};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::{SessionConfig, SessionContext};
@@ -20,10 +21,12 @@ use tarn_format::scan::snapshots::SnapshotSelector;
 use tarn_format::spec::table_metadata::FormatVersion;
 use tarn_format::spec::types::{NestedField, PrimitiveType};
 
+use super::LEADING_COLUMNS;
 use super::{
     DeleteGranularity, IsolationLevel, Patching, RowAction, RowChangeReport, RowLevelMode, RowLevelOptions,
     RowStatement, RowTarget, row_change, row_change_report,
 };
+use crate::arrow::schema::field_id;
 use crate::scan::MetadataColumn;
 use crate::write::WriteTarget;
 use crate::write::row_lineage::RowLineage;
@@ -105,6 +108,7 @@ fn update(mode: RowLevelMode, filter: Expr) -> Change {
         statement: RowStatement::Update,
         action: lit(RowAction::Update as i32),
         values: vec![col("id"), cast(text, DataType::Utf8View)],
+        updated_columns: Some(BTreeSet::from([2])),
         ..delete(mode, filter)
     }
 }
@@ -128,7 +132,19 @@ impl Change {
             .map(|key| col(key.as_str()).alias(format!("key {key}")));
         let columns: Vec<Expr> = leading.into_iter().chain(named).chain(row_id).chain(keys).collect();
         let frame = context.read_table(Arc::new(provider)).unwrap();
-        let input = frame.filter(self.filter).unwrap().select(columns).unwrap();
+        let changed = frame.filter(self.filter).unwrap();
+        let updates = match (&self.updated_columns, self.statement) {
+            (Some(updated), RowStatement::Update) => {
+                let is_updated = |field: &Field| field_id(field).is_some_and(|id| updated.contains(&id));
+                let own = (LEADING_COLUMNS..).zip(own.fields());
+                let own = own.filter(|(_, f)| is_updated(f)).map(|(at, _)| columns[at].clone());
+                let updates = columns[..LEADING_COLUMNS].iter().cloned().chain(own);
+                let updates = changed.clone().select(updates.collect::<Vec<Expr>>()).unwrap();
+                Some(updates.create_physical_plan().await.unwrap())
+            }
+            _ => None,
+        };
+        let input = changed.select(columns).unwrap();
         let input = input.create_physical_plan().await.unwrap();
         let target = RowTarget {
             write: WriteTarget::new(Arc::clone(&site.catalog), site.table().await).unwrap(),
@@ -142,6 +158,7 @@ impl Change {
             },
             conflict_filter: Predicate::AlwaysTrue,
             updated_columns: self.updated_columns,
+            updates,
             keys: self.keys,
         };
         (row_change(input, target, context.state()).unwrap(), context)

@@ -71,7 +71,10 @@ pub(super) async fn change(site: &Site, filter: Expr, action: Expr, new: &[(&str
     };
     let updated = schema.fields().iter().filter(|f| value(&f.name).is_some());
     Change {
-        statement: RowStatement::Merge,
+        statement: match action == lit(RowAction::Update as i32) {
+            true => RowStatement::Update,
+            false => RowStatement::Merge,
+        },
         action,
         values: schema
             .fields()

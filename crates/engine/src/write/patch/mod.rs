@@ -57,6 +57,15 @@ impl UpdatedRows {
     }
 }
 
+/// Which columns the new values of rows are given for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GivenColumns {
+    /// All of the table, with lineage behind them where rows bring it.
+    All,
+    /// Those that change.
+    Updated,
+}
+
 /// A file that took the place of another.
 #[derive(Debug)]
 pub(crate) struct PatchedFile {

@@ -16,7 +16,8 @@ use tarn_format::io::location_provider::LocationProvider;
 use tarn_format::manifest::data_file::{DataContent, DataFile, FileFormat};
 use tarn_format::scan::FileScanTask;
 use tarn_format::spec::partition::PartitionSpec;
-use tarn_format::spec::types::{FieldId, StructType};
+use tarn_format::spec::schema::{Schema, SchemaRef};
+use tarn_format::spec::types::{FieldId, NestedField, StructType};
 use tarn_format::{Error, Result, ResultExt};
 use tokio::sync::Semaphore;
 
@@ -29,7 +30,7 @@ use super::job::{ColumnJob, ColumnPlace, FileJob, ReadyColumn};
 use super::row_groups::{GroupPlan, plan};
 use super::sink::Buffer;
 use super::statistics::NeededStatistics;
-use super::{FilePatch, PatchWork, PatchedFile, SourceFile, UpdatedRows};
+use super::{FilePatch, GivenColumns, PatchWork, PatchedFile, SourceFile, UpdatedRows};
 use crate::arrow::schema::field_id;
 
 /// Writes the patched files of one statement.
@@ -56,8 +57,7 @@ impl PatchWriter {
         SourceFile::open(task, &self.files).await
     }
 
-    /// Rows that get other values: `rows` at these positions, ascending, in the table's columns with lineage behind them
-    /// where rows bring it. Only these columns change, or all.
+    /// Rows that get other values: `rows` at these positions, ascending. Only the `changed` columns change, or all.
     ///
     /// # Errors
     /// `InvalidInput` for NULL where none may be.
@@ -66,18 +66,32 @@ impl PatchWriter {
         positions: Vec<u64>,
         rows: &RecordBatch,
         changed: Option<&BTreeSet<FieldId>>,
+        given: GivenColumns,
     ) -> Result<UpdatedRows> {
-        let stored = self.conform.batch(rows)?;
-        let own = self.files.own_columns();
-        let columns = stored.schema_ref().fields().iter().zip(stored.columns()).enumerate();
-        let columns = columns.map(|(at, (field, values))| {
-            let is_changed = || changed.is_none_or(|ids| field_id(field).is_some_and(|id| ids.contains(&id)));
-            (at < own && is_changed()).then(|| Arc::clone(values))
-        });
+        let stored = match (given, changed) {
+            (GivenColumns::Updated, Some(changed)) => Conform::new(self.columns(changed)?).batch(rows)?,
+            _ => self.conform.batch(rows)?,
+        };
+        let new_values = |id: FieldId| {
+            let fields = stored.schema_ref().fields();
+            let at = fields.iter().position(|f| field_id(f) == Some(id))?;
+            changed
+                .is_none_or(|ids| ids.contains(&id))
+                .then(|| Arc::clone(stored.column(at)))
+        };
+        let own = self.files.stored.fields().iter().take(self.files.own_columns());
         Ok(UpdatedRows {
             positions,
-            columns: columns.collect(),
+            columns: own.map(|field| new_values(field_id(field)?)).collect(),
         })
+    }
+
+    /// The schema of these columns alone.
+    fn columns(&self, ids: &BTreeSet<FieldId>) -> Result<SchemaRef> {
+        let schema = &self.files.schema;
+        let fields = schema.fields().iter().filter(|f| ids.contains(&f.id));
+        let fields = StructType::new(fields.map(|f| NestedField::clone(f)).collect());
+        Ok(Arc::new(Schema::new(schema.schema_id(), fields, Vec::new())?))
     }
 
     /// Writes files, several at a time.

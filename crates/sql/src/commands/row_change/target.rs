@@ -7,7 +7,7 @@ use datafusion::dataframe::DataFrame;
 use datafusion::logical_expr::{Expr as PlannedExpr, LogicalPlan, LogicalPlanBuilder, lit};
 use sqlparser::ast::{Expr, Ident, ObjectName, Query, SelectItem, SetExpr, TableFactor, TableWithJoins, With};
 use tarn_engine::IcebergTable;
-use tarn_engine::rowlevel::{RowAction, RowLevelOptions, RowStatement, RowTarget, row_change};
+use tarn_engine::rowlevel::{RowAction, RowLevelMode, RowLevelOptions, RowStatement, RowTarget, row_change};
 use tarn_engine::scan::MetadataColumn;
 use tarn_engine::write::{OptionSources, SchemaGrowth, WriteTarget};
 use tarn_format::expr::Predicate;
@@ -50,6 +50,8 @@ pub(super) struct Target {
     growth: Option<SchemaGrowth>,
     /// The columns that updates may change; `None` is all.
     pub(super) updated_columns: Option<BTreeSet<FieldId>>,
+    /// The rows of the statement with the updated columns alone, see [`RowTarget::updates`].
+    pub(super) updates: Option<LogicalPlan>,
 }
 
 impl Target {
@@ -72,6 +74,7 @@ impl Target {
             tables,
             growth: None,
             updated_columns: None,
+            updates: None,
         })
     }
 
@@ -187,6 +190,13 @@ impl Target {
         let own = write.options.for_row_changes(&write.table.metadata, sources, statement);
         write.options = own.context("table", table.as_str())?;
         let options = RowLevelOptions::of_table(&write.table.metadata, statement).context("table", table.as_str())?;
+        let updates = match &self.updates {
+            Some(rows) if options.mode == RowLevelMode::CopyOnWrite => {
+                let frame = DataFrame::new(self.context.state.clone(), rows.clone());
+                Some(frame.create_physical_plan().await.map_err(from_engine)?)
+            }
+            _ => None,
+        };
         let target = RowTarget {
             read: self.read(&write).context("table", table.as_str())?,
             write,
@@ -194,6 +204,7 @@ impl Target {
             options,
             conflict_filter,
             updated_columns: self.updated_columns,
+            updates,
             keys,
         };
         let state = self.context.state.clone();

@@ -55,18 +55,32 @@ pub(crate) async fn plan_update(session: &Session, update: &Update) -> Result<Wr
     let rows = plan_query(&target.context, query).await?;
     refuse_random(&rows)?;
     let covering = Condition::of(&rows, &target.context.state)?.covering(&schema);
-    let rows = with_values(&target, rows, &changed).context("table", table)?;
+    let updates = with_values(&target, rows.clone(), &changed, Width::UpdatedColumns);
+    target.updates = Some(updates.context("table", table.as_str())?);
+    let rows = with_values(&target, rows, &changed, Width::AllColumns).context("table", table)?;
     target
         .plan(session, RowStatement::Update, rows, Vec::new(), covering)
         .await
 }
 
+/// Which columns rows have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Width {
+    /// All of the table, and the row's id where it has row lineage.
+    AllColumns,
+    /// Those that get new values.
+    UpdatedColumns,
+}
+
 /// The rows with their new values as ones of the columns.
-fn with_values(target: &Target, rows: LogicalPlan, changed: &[bool]) -> Result<LogicalPlan> {
+fn with_values(target: &Target, rows: LogicalPlan, changed: &[bool], width: Width) -> Result<LogicalPlan> {
     let table = schema_to_arrow(target.schema());
     let input = Arc::clone(rows.schema());
     let values = input.columns().into_iter().enumerate().skip(2).zip(table.fields());
-    let values = values.zip(changed).map(|(((at, value), column), is_changed)| {
+    let values = values
+        .zip(changed)
+        .filter(|(_, is_changed)| width == Width::AllColumns || **is_changed);
+    let values = values.map(|(((at, value), column), is_changed)| {
         let value = PlannedExpr::Column(value);
         let value = match is_changed {
             true => stored(value, input.field(at), column, target)?,
@@ -75,13 +89,10 @@ fn with_values(target: &Target, rows: LogicalPlan, changed: &[bool]) -> Result<L
         Ok(value.alias(column.name()))
     });
     let mut values = values.collect::<Result<Vec<PlannedExpr>>>()?;
-    // Behind the columns stands the row's id, where the table has row lineage.
-    values.extend(
-        input
-            .columns()
-            .into_iter()
-            .skip(2 + changed.len())
-            .map(PlannedExpr::Column),
-    );
+    if width == Width::AllColumns {
+        // Behind the columns stands the row's id, where the table has row lineage.
+        let row_id = input.columns().into_iter().skip(2 + changed.len());
+        values.extend(row_id.map(PlannedExpr::Column));
+    }
     leading(rows, RowAction::Update, values)
 }
