@@ -11,7 +11,7 @@ const REASONS: &[(&str, &str)] = &[
     ("TRUNCATE is not supported yet", "needs TRUNCATE (row-level changes)"),
     ("INSERT OVERWRITE is not supported yet", "needs INSERT OVERWRITE"),
     ("views are not supported yet", "needs views"),
-    ("writing orc data files is not supported yet", "needs ORC data files"),
+    ("cannot be written to ORC files yet", "needs ORC data files of nested types"),
 ];
 
 /// How reasons of records begin that fail because an earlier one did.

@@ -7,6 +7,7 @@ use tarn_format::Result;
 use tarn_format::manifest::data_file::{DataFile, FileFormat};
 
 use super::avro_file::{AvroFile, AvroFiles};
+use super::orc_file::{OrcFile, OrcFiles};
 use super::parquet_file::{ParquetFile, ParquetFiles};
 
 /// What all files of a write have in common.
@@ -14,6 +15,7 @@ use super::parquet_file::{ParquetFile, ParquetFiles};
 pub(super) enum DataFiles {
     Parquet(Arc<ParquetFiles>),
     Avro(AvroFiles),
+    Orc(Arc<OrcFiles>),
 }
 
 impl DataFiles {
@@ -22,6 +24,7 @@ impl DataFiles {
         match self {
             DataFiles::Parquet(_) => FileFormat::Parquet,
             DataFiles::Avro(_) => FileFormat::Avro,
+            DataFiles::Orc(_) => FileFormat::Orc,
         }
     }
 
@@ -30,6 +33,7 @@ impl DataFiles {
         Ok(match self {
             DataFiles::Parquet(files) => OpenDataFile::Parquet(Arc::clone(files), Box::new(files.create(location)?)),
             DataFiles::Avro(files) => OpenDataFile::Avro(Box::new(files.create(location)?)),
+            DataFiles::Orc(files) => OpenDataFile::Orc(Box::new(files.create(location)?)),
         })
     }
 }
@@ -38,6 +42,7 @@ impl DataFiles {
 pub(super) enum OpenDataFile {
     Parquet(Arc<ParquetFiles>, Box<ParquetFile>),
     Avro(Box<AvroFile>),
+    Orc(Box<OrcFile>),
 }
 
 impl OpenDataFile {
@@ -45,6 +50,7 @@ impl OpenDataFile {
         match self {
             OpenDataFile::Parquet(_, file) => file.location(),
             OpenDataFile::Avro(file) => file.location(),
+            OpenDataFile::Orc(file) => file.location(),
         }
     }
 
@@ -53,6 +59,7 @@ impl OpenDataFile {
         match self {
             OpenDataFile::Parquet(_, file) => file.write(batch).await,
             OpenDataFile::Avro(file) => file.write(batch).await,
+            OpenDataFile::Orc(file) => file.write(batch).await,
         }
     }
 
@@ -61,6 +68,7 @@ impl OpenDataFile {
         match self {
             OpenDataFile::Parquet(_, file) => file.flush().await,
             OpenDataFile::Avro(file) => file.flush().await,
+            OpenDataFile::Orc(file) => file.flush().await,
         }
     }
 
@@ -69,6 +77,7 @@ impl OpenDataFile {
         match self {
             OpenDataFile::Parquet(_, file) => file.size_bytes(),
             OpenDataFile::Avro(file) => file.size_bytes(),
+            OpenDataFile::Orc(file) => file.size_bytes(),
         }
     }
 
@@ -77,6 +86,7 @@ impl OpenDataFile {
         match self {
             OpenDataFile::Parquet(_, file) => file.memory_bytes(),
             OpenDataFile::Avro(file) => file.memory_bytes(),
+            OpenDataFile::Orc(file) => file.memory_bytes(),
         }
     }
 
@@ -85,6 +95,7 @@ impl OpenDataFile {
         match self {
             OpenDataFile::Parquet(_, file) => file.rows(),
             OpenDataFile::Avro(file) => file.rows(),
+            OpenDataFile::Orc(file) => file.rows(),
         }
     }
 
@@ -93,6 +104,7 @@ impl OpenDataFile {
         match self {
             OpenDataFile::Parquet(files, file) => files.finish(*file).await,
             OpenDataFile::Avro(file) => file.finish().await,
+            OpenDataFile::Orc(file) => file.finish().await,
         }
     }
 }

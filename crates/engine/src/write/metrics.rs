@@ -180,7 +180,7 @@ fn footer_value(bytes: &[u8], p: &PrimitiveType) -> Option<Value> {
     }
 }
 
-fn lower_bound(value: &Value, p: &PrimitiveType, length: usize) -> Option<Vec<u8>> {
+pub(super) fn lower_bound(value: &Value, p: &PrimitiveType, length: usize) -> Option<Vec<u8>> {
     match (p, value) {
         (PrimitiveType::String, Value::String(s)) => Some(text_lower(s, length).as_bytes().to_vec()),
         (PrimitiveType::Binary, Value::Binary(b)) => Some(bytes_lower(b, length).to_vec()),
@@ -188,7 +188,7 @@ fn lower_bound(value: &Value, p: &PrimitiveType, length: usize) -> Option<Vec<u8
     }
 }
 
-fn upper_bound(value: &Value, p: &PrimitiveType, length: usize) -> Option<Vec<u8>> {
+pub(super) fn upper_bound(value: &Value, p: &PrimitiveType, length: usize) -> Option<Vec<u8>> {
     match (p, value) {
         (PrimitiveType::String, Value::String(s)) => text_upper(s, length).map(String::into_bytes),
         (PrimitiveType::Binary, Value::Binary(b)) => bytes_upper(b, length),

@@ -11,6 +11,7 @@ use tarn_format::{Error, Result};
 
 use super::avro_options;
 use super::metrics_mode::MetricsConfig;
+use super::orc_options::{self, OrcOptions};
 use super::parquet_options::ParquetOptions;
 use crate::rowlevel::{IsolationLevel, RowStatement};
 
@@ -164,6 +165,8 @@ pub enum WriteFormat {
     Parquet,
     /// Avro, its blocks compressed so.
     Avro(Codec),
+    /// ORC.
+    Orc(OrcOptions),
 }
 
 impl fmt::Display for WriteFormat {
@@ -171,6 +174,7 @@ impl fmt::Display for WriteFormat {
         f.write_str(match self {
             WriteFormat::Parquet => "parquet",
             WriteFormat::Avro(_) => "avro",
+            WriteFormat::Orc(_) => "orc",
         })
     }
 }
@@ -217,8 +221,8 @@ impl WriteOptions {
             open_files: open_files(&settings)?,
             parquet: match format {
                 WriteFormat::Parquet => ParquetOptions::new(&settings, schema)?,
-                // What a statement says of compression is meant for Avro.
-                WriteFormat::Avro(_) => ParquetOptions::new(&settings.of_table(), schema)?,
+                // What a statement says of compression is meant for the other format.
+                WriteFormat::Avro(_) | WriteFormat::Orc(_) => ParquetOptions::new(&settings.of_table(), schema)?,
             },
             metrics: MetricsConfig::new(&metadata.properties, schema, metadata.default_sort_order())?,
             snapshot_properties: snapshot_properties(sources),
@@ -285,10 +289,7 @@ fn write_format(settings: &Settings<'_>) -> Result<WriteFormat> {
     match FileFormat::from_name(text.trim()) {
         Some(FileFormat::Parquet) => Ok(WriteFormat::Parquet),
         Some(FileFormat::Avro) => Ok(WriteFormat::Avro(avro_options::codec(settings)?)),
-        Some(FileFormat::Orc) => Err(Error::unsupported(format!(
-            "writing {} data files is not supported yet (property '{name}')",
-            text.trim()
-        ))),
+        Some(FileFormat::Orc) => Ok(WriteFormat::Orc(orc_options::options(settings)?)),
         _ => Err(invalid(name, text, "parquet, avro or orc")),
     }
 }

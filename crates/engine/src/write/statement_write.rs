@@ -20,6 +20,7 @@ use super::conform::Conform;
 use super::data_files::DataFiles;
 use super::layout::Layout;
 use super::options::WriteFormat;
+use super::orc_file::OrcFiles;
 use super::parquet_file::ParquetFiles;
 use super::patch::PatchWriter;
 use super::rolling::WriteContext;
@@ -91,6 +92,10 @@ impl StatementWrite {
                 DataFiles::Parquet(Arc::new(files))
             }
             WriteFormat::Avro(codec) => DataFiles::Avro(AvroFiles::new(io, &schema, codec)?),
+            WriteFormat::Orc(options) => {
+                let metrics = target.options.metrics.clone();
+                DataFiles::Orc(Arc::new(OrcFiles::new(io, &schema, options, metrics)?))
+            }
         };
         let spec = Arc::clone(metadata.default_spec());
         Ok(TableWrite {

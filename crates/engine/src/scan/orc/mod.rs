@@ -6,6 +6,7 @@
 mod codec;
 mod column;
 mod decimal;
+mod encoded;
 mod file_schema;
 mod integers;
 mod lzo;
@@ -17,9 +18,10 @@ mod stream;
 mod stripe;
 mod tail;
 mod timestamp;
-mod types;
+pub(crate) mod types;
 
 #[cfg(test)]
 mod made;
 
+pub(crate) use encoded::{EncodedStripe, encoded_stripe};
 pub(crate) use reader::{OrcBatches, OrcFile, RowsAt};

@@ -105,21 +105,18 @@ fn varint(bytes: &mut &[u8]) -> Result<u64> {
 }
 
 /// Adds a field that is a number.
-#[cfg(test)]
 pub(crate) fn put_number(message: &mut Vec<u8>, field: u64, value: u64) {
     put_varint(message, field << 3);
     put_varint(message, value);
 }
 
 /// Adds a field that is text, bytes or a message.
-#[cfg(test)]
 pub(crate) fn put_bytes(message: &mut Vec<u8>, field: u64, value: &[u8]) {
     put_varint(message, field << 3 | 2);
     put_varint(message, value.len() as u64);
     message.extend_from_slice(value);
 }
 
-#[cfg(test)]
 fn put_varint(message: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         message.push(value as u8 | 0x80);

@@ -7,6 +7,7 @@ mod layout;
 mod metrics;
 pub(crate) mod nested;
 mod null_checks;
+mod orc_files;
 mod parent_nulls;
 mod parquet_files;
 mod partition_values;
