@@ -159,12 +159,14 @@ async fn deletion_vectors_give_their_positions() {
 }
 
 #[tokio::test]
-async fn other_formats_are_refused_by_name() {
+async fn broken_files_are_refused_by_name() {
     let site = Site::by_p(FormatVersion::V2).await;
     let a = data_file("s3://bucket/a", Some("a"), 10);
     site.append([a.clone()]).await;
     let mut file = position_deletes("s3://bucket/d.orc", &a, 1);
     file.file_format = FileFormat::Orc;
+    let io = site.table().await.io.clone();
+    io.write("s3://bucket/d.orc", "PAR1 is no ORC".into()).await.unwrap();
     add(&site, file).await;
     let context = site.context(K::PositionDeletes).await;
     let error = context
@@ -178,7 +180,7 @@ async fn other_formats_are_refused_by_name() {
         panic!("{error}");
     };
     let ours = inner.downcast_ref::<tarn_format::Error>().unwrap();
-    assert_eq!(ours.kind(), ErrorKind::Unsupported);
+    assert_eq!(ours.kind(), ErrorKind::Corrupt);
     let text = ours.to_string();
     assert!(
         text.contains("ORC") && text.contains("s3://bucket/d.orc") && text.contains("db.t"),
