@@ -5,6 +5,7 @@ use tarn::datafusion::arrow::compute::cast;
 use tarn::datafusion::arrow::datatypes::{DataType, Float32Type, Float64Type, TimeUnit};
 use tarn::datafusion::arrow::error::ArrowError;
 use tarn::datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use tarn::engine::arrow::variant::{is_variant_type, json_at};
 
 /// The cells of every row.
 ///
@@ -49,6 +50,7 @@ fn cell(array: &dyn Array, i: usize) -> Result<String, ArrowError> {
             float(f64::from(value), Some(value))
         }
         DataType::Timestamp(unit, _) => timestamp(array, *unit, i)?,
+        variant if is_variant_type(variant) => json_at(array.as_struct(), i)?.unwrap_or_else(|| "NULL".to_string()),
         DataType::Struct(fields) => {
             let columns = array.as_struct().columns().iter().zip(fields);
             let cells = columns.map(|(column, f)| Ok(format!("{}: {}", f.name(), cell(column.as_ref(), i)?)));

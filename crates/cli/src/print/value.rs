@@ -10,6 +10,7 @@ use tarn::datafusion::arrow::datatypes::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use tarn::datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use tarn::engine::arrow::variant::{is_variant_type, json_at};
 
 use super::time;
 
@@ -95,6 +96,7 @@ impl Writer<'_> {
             return self.quoted("…");
         }
         match array.data_type() {
+            variant if is_variant_type(variant) => self.variant(array, row),
             DataType::Struct(_) => self.structure(array, row, depth),
             DataType::Map(..) => self.map(array, row, depth),
             DataType::List(item) => self.list(item, &array.as_list::<i32>().value(row), depth),
@@ -110,6 +112,14 @@ impl Writer<'_> {
                 }
             }
             _ => self.scalar(field, array, row),
+        }
+    }
+
+    /// JSON in both notations.
+    fn variant(&mut self, array: &dyn Array, row: usize) {
+        match json_at(array.as_struct(), row) {
+            Ok(json) => self.out.push_str(json.as_deref().unwrap_or("null")),
+            Err(_) => self.quoted("not a variant"),
         }
     }
 

@@ -4,3 +4,4 @@ pub mod parent_nulls;
 pub mod schema;
 pub mod time_zone;
 pub mod value;
+pub mod variant;

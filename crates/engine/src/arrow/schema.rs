@@ -16,6 +16,8 @@ use tarn_format::spec::types::{
 };
 use tarn_format::{Error, Result};
 
+use super::variant::variant_type;
+
 /// Key of the Iceberg field id in Arrow field metadata.
 pub const FIELD_ID_KEY: &str = "PARQUET:field_id";
 
@@ -98,13 +100,7 @@ fn data_type(field_type: &Type, depth: Depth) -> DataType {
             let entries = Field::new("key_value", DataType::Struct(entries.into()), false);
             DataType::Map(Arc::new(entries), false)
         }
-        Type::Variant => DataType::Struct(
-            vec![
-                Field::new("metadata", DataType::BinaryView, false),
-                Field::new("value", DataType::BinaryView, true),
-            ]
-            .into(),
-        ),
+        Type::Variant => variant_type(),
     }
 }
 

@@ -12,8 +12,9 @@ use tarn_format::spec::schema::Schema;
 use tarn_format::spec::types::NestedFieldRef;
 
 use crate::arrow::parent_nulls::masked;
-use crate::arrow::schema::field_id;
+use crate::arrow::schema::{field_id, is_variant};
 use crate::arrow::value::repeat;
+use crate::arrow::variant::from_file;
 use crate::external;
 
 /// Turns an array of a file's field into one of the table's field.
@@ -25,6 +26,12 @@ use crate::external;
 pub(crate) fn adapt(array: &ArrayRef, from: &Field, to: &Field, schema: &Schema) -> Result<ArrayRef> {
     if array.data_type() == to.data_type() {
         return Ok(Arc::clone(array));
+    }
+    if is_variant(to) {
+        return from_file(array).map_err(|e| {
+            let message = format!("column '{}' does not hold variants", to.name());
+            DataFusionError::from(e).context(message)
+        });
     }
     // The field's own type, not the array's: a file without ids got them from the name mapping.
     match (from.data_type(), to.data_type()) {

@@ -18,6 +18,7 @@ mod transform_arguments;
 mod transforms;
 mod type_name;
 mod unary;
+mod variant;
 mod version;
 
 use std::sync::Arc;
@@ -36,6 +37,7 @@ pub(crate) use self::decimal_arithmetic::DecimalOp;
 pub(crate) use self::nested_cast::has_same_shape;
 pub(crate) use self::timestamp_text::timestamps_as_text;
 pub(crate) use self::type_name::type_name;
+pub(crate) use self::variant::{cast_from_variant, cast_to_variant, try_cast_from_variant};
 
 /// Functions of the `system` namespace of every catalog.
 pub(crate) const SYSTEM_FUNCTIONS: [&str; 7] = [
@@ -60,6 +62,7 @@ pub fn register(builder: SessionStateBuilder) -> SessionStateBuilder {
     functions.push(Arc::new(ScalarUDF::from(PatternFunction::new(PatternUse::Format))));
     functions.push(Arc::new(ScalarUDF::from(PatternFunction::new(PatternUse::Parse))));
     functions.push(maps::map_of());
+    functions.extend(variant::functions());
     for spread in [random::Spread::Uniform, random::Spread::Normal] {
         functions.push(Arc::new(ScalarUDF::from(random::Seeded::new(spread))));
     }

@@ -6,6 +6,7 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray, ListArray, MapArray, St
 use datafusion::arrow::datatypes::{DataType, Fields};
 use datafusion::common::{exec_err, plan_err};
 use datafusion::error::Result;
+use tarn_engine::arrow::variant::is_variant_type;
 
 use super::cast_array;
 use super::unary::Kernel;
@@ -16,6 +17,9 @@ pub(crate) struct NestedCast(pub(crate) DataType);
 
 /// Whether every part of one type can be cast to the part of the other in its place.
 pub(crate) fn has_same_shape(from: &DataType, to: &DataType) -> bool {
+    if is_variant_type(from) || is_variant_type(to) {
+        return true;
+    }
     match (from, to) {
         (DataType::List(a), DataType::List(b)) | (DataType::Map(a, _), DataType::Map(b, _)) => {
             has_same_shape(a.data_type(), b.data_type())
@@ -50,6 +54,9 @@ impl Kernel for NestedCast {
 fn convert(array: &ArrayRef, target: &DataType) -> Result<ArrayRef> {
     if array.data_type() == target {
         return Ok(Arc::clone(array));
+    }
+    if is_variant_type(array.data_type()) || is_variant_type(target) {
+        return cast_array(array, target);
     }
     match (array.data_type(), target) {
         (DataType::Null, _) => Ok(new_null_array(target, array.len())),

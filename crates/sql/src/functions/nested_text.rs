@@ -7,6 +7,7 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::exec_err;
 use datafusion::error::Result;
+use tarn_engine::arrow::variant::is_variant_type;
 
 use super::cast_array;
 use super::unary::Kernel;
@@ -54,7 +55,7 @@ fn texts(array: &ArrayRef) -> Result<Vec<Option<String>>> {
             };
             Ok(rows(array, row))
         }
-        DataType::Struct(_) => {
+        DataType::Struct(_) if !is_variant_type(array.data_type()) => {
             let columns: Result<Vec<_>> = array.as_struct().columns().iter().map(texts).collect();
             let columns = columns?;
             let row = |i: usize| {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Array, ArrayRef, StringViewArray};
 use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use datafusion::error::Result;
+use tarn_engine::arrow::variant::is_variant_type;
 
 use super::unary::Kernel;
 
@@ -48,6 +49,7 @@ pub(crate) fn type_name(data_type: &DataType) -> String {
         DataType::List(element) | DataType::LargeList(element) | DataType::FixedSizeList(element, _) => {
             format!("array<{}>", type_name(element.data_type()))
         }
+        variant if is_variant_type(variant) => "variant".to_string(),
         DataType::Struct(fields) => {
             let fields = fields
                 .iter()

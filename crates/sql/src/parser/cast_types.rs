@@ -21,10 +21,14 @@ const MARKER: &str = "\ntype ";
 /// `InvalidInput` for text that is no type.
 pub(crate) fn marked_type(word: &str) -> Option<Result<DataType>> {
     let text = word.strip_prefix(MARKER)?;
-    Some(parse(text))
+    Some(type_of_text(text))
 }
 
-fn parse(text: &str) -> Result<DataType> {
+/// A type as DDL writes it.
+///
+/// # Errors
+/// `InvalidInput` for text that is none.
+pub(crate) fn type_of_text(text: &str) -> Result<DataType> {
     let dialect = TarnDialect::default();
     let tokens = Tokenizer::new(&dialect, text).tokenize_with_location();
     let tokens = tokens.map_err(|e| Error::invalid(format!("'{text}' is no type: {e}")))?;

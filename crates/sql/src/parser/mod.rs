@@ -24,7 +24,7 @@ mod views;
 use sqlparser::tokenizer::Token;
 use tarn_format::{Error, Result};
 
-pub(crate) use self::cast_types::marked_type;
+pub(crate) use self::cast_types::{marked_type, type_of_text};
 use self::cursor::Cursor;
 use self::namespaces::NAMESPACE;
 use self::tokens::StatementTokens;

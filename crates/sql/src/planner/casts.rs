@@ -7,6 +7,8 @@ use datafusion::error::Result;
 use datafusion::functions::string::expr_fn::btrim;
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, Operator, TryCast, lit};
 
+use tarn_engine::arrow::variant::is_variant_type;
+
 use super::coercion::{is_binary, is_decimal, is_nested, is_text};
 use crate::functions;
 
@@ -30,6 +32,15 @@ pub(crate) fn cast(expr: Expr, target: &DataType, on_bad_input: OnBadInput, sche
     }
     if source.is_null() {
         return Ok(as_type(expr, target));
+    }
+    if is_variant_type(target) {
+        return Ok(functions::cast_to_variant(expr));
+    }
+    if is_variant_type(&source) {
+        return Ok(match on_bad_input {
+            OnBadInput::Spark => functions::cast_from_variant(expr, target),
+            OnBadInput::Null => functions::try_cast_from_variant(expr, target),
+        });
     }
     if is_nested(&source) {
         return from_nested(expr, &source, target);

@@ -8,6 +8,7 @@ mod relations;
 mod resolve;
 mod set_types;
 mod types;
+pub(crate) mod variants;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -31,6 +32,7 @@ use self::context::QueryContext;
 pub(crate) use self::context::table_reference;
 pub(crate) use self::resolve::builders;
 use self::resolve::{OutputColumn, Resolver};
+pub(crate) use self::types::type_of_text;
 use crate::ast::{Name, PropertyList};
 use crate::error::from_engine;
 
@@ -184,6 +186,7 @@ pub async fn plan_query(ctx: &PlanContext, mut query: Query) -> Result<LogicalPl
     let statement = sqlparser::ast::Statement::Query(Box::new(query));
     let plan = planner.sql_statement_to_plan(statement);
     let plan = plan.and_then(set_types::unify).map_err(from_engine)?;
+    variants::refuse(&plan).map_err(from_engine)?;
     with_visible_names(plan, &output)
 }
 

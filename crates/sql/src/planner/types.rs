@@ -11,7 +11,7 @@ use tarn_engine::arrow::schema::type_to_arrow;
 use tarn_format::spec::types::{PrimitiveType, Type};
 
 use crate::ast;
-use crate::parser::marked_type;
+use crate::parser::{marked_type, type_of_text as parse_type};
 
 /// Deepest nesting of a type.
 const MAX_DEPTH: usize = 64;
@@ -20,6 +20,14 @@ const MAX_DEPTH: usize = 64;
 #[derive(Debug)]
 pub(crate) struct SparkTypes {
     time_zone: Arc<str>,
+}
+
+/// A type by its name in DDL, timestamps with a zone in UTC.
+///
+/// # Errors
+/// `InvalidInput` for text that is no type.
+pub(crate) fn type_of_text(text: &str) -> tarn_format::Result<DataType> {
+    Ok(SparkTypes::new("UTC").of_ddl(&parse_type(text)?, 0))
 }
 
 impl SparkTypes {
@@ -139,6 +147,7 @@ impl SparkTypes {
             "timestamp_ns" => DataType::Timestamp(TimeUnit::Nanosecond, None),
             "timestamptz_ns" => DataType::Timestamp(TimeUnit::Nanosecond, Some(Arc::clone(&self.time_zone))),
             "void" => DataType::Null,
+            "variant" => type_to_arrow(&Type::Variant),
             _ if arguments.is_empty() => return plan_err!("unknown type '{name}'"),
             _ => return plan_err!("unknown type '{name}({})'", arguments.join(", ")),
         }))

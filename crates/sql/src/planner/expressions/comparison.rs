@@ -8,6 +8,7 @@ use datafusion::logical_expr::{Expr, ExprSchemable, lit};
 use super::Typed;
 use super::arithmetic::double_of;
 use crate::planner::coercion::{is_decimal, is_nested, is_text, wider};
+use crate::planner::variants::holds_variants;
 
 /// Text compared with another type is cast to it: `y = 2024`, `day = DATE '2024-01-01'`.
 pub(super) fn comparable(typed: Typed, schema: &DFSchema) -> Result<Typed> {
@@ -18,6 +19,16 @@ pub(super) fn comparable(typed: Typed, schema: &DFSchema) -> Result<Typed> {
         _ => None,
     };
     let (left, right) = (typed.left_type.clone(), typed.right_type.clone());
+    if holds_variants(&left) || holds_variants(&right) {
+        return plan_err!(
+            "variants cannot be compared: take a part of '{}', as variant_get(v, '$.name', 'string') does",
+            if holds_variants(&left) {
+                &typed.left
+            } else {
+                &typed.right
+            }
+        );
+    }
     if is_text(&left)
         && let Some(target) = other(&right)
     {

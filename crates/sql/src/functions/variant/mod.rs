@@ -1,0 +1,39 @@
+//! Functions of variants, as Spark 4 names them: `parse_json`, `variant_get`, `to_json`, `is_variant_null`,
+//! `schema_of_variant`, and casts from and to variants.
+
+mod convert;
+mod path;
+mod schema;
+mod udfs;
+
+use std::sync::Arc;
+
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::{Expr, ScalarUDF};
+
+pub(super) use self::udfs::functions;
+use self::udfs::{Get, OnMisfit, ToVariant};
+use crate::functions::unary;
+
+/// A variant as a value of another type; what does not fit is an error.
+pub(crate) fn cast_from_variant(variant: Expr, target: &datafusion::arrow::datatypes::DataType) -> Expr {
+    let function = Get::whole(target.clone(), OnMisfit::Fail);
+    Expr::ScalarFunction(ScalarFunction::new_udf(
+        Arc::new(ScalarUDF::from(function)),
+        vec![variant],
+    ))
+}
+
+/// As [`cast_from_variant`]; what does not fit is NULL.
+pub(crate) fn try_cast_from_variant(variant: Expr, target: &datafusion::arrow::datatypes::DataType) -> Expr {
+    let function = Get::whole(target.clone(), OnMisfit::Null);
+    Expr::ScalarFunction(ScalarFunction::new_udf(
+        Arc::new(ScalarUDF::from(function)),
+        vec![variant],
+    ))
+}
+
+/// Any value as a variant.
+pub(crate) fn cast_to_variant(value: Expr) -> Expr {
+    unary::call(ToVariant, value)
+}
