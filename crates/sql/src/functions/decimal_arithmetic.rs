@@ -147,11 +147,17 @@ impl Calculation {
             left.as_primitive::<Decimal128Type>(),
             right.as_primitive::<Decimal128Type>(),
         );
+        let narrow = Narrow::new(self);
         let rows = (0..left.len()).map(|i| {
             if left.is_null(i) || right.is_null(i) {
                 return None;
             }
-            self.value(left.value(i), right.value(i))
+            let (left, right) = (left.value(i), right.value(i));
+            // Most values need no more than 128 bits on the way.
+            match narrow.as_ref().and_then(|n| n.value(left, right)) {
+                Some(value) => value,
+                None => self.value(left, right),
+            }
         });
         let out: Decimal128Array = rows.collect();
         Ok(out.with_precision_and_scale(self.result.0, self.result.1)?)
@@ -177,6 +183,65 @@ impl Calculation {
         let limit = power_of_ten(i8::try_from(self.result.0).ok()?)?;
         let fits = exact < limit && exact > limit.wrapping_neg();
         fits.then(|| exact.to_i128()).flatten()
+    }
+}
+
+/// A calculation in 128 bits, its constants known.
+struct Narrow {
+    op: DecimalOp,
+    /// What either side is multiplied by.
+    factors: (i128, i128),
+    /// What the exact result is divided by.
+    divisor: i128,
+    /// The least number with too many digits.
+    limit: i128,
+}
+
+impl Narrow {
+    /// `None` where the constants don't fit, and for divisions by them.
+    fn new(calculation: &Calculation) -> Option<Narrow> {
+        let power = |digits: i8| 10_i128.checked_pow(u32::try_from(digits).ok()?);
+        let (left, right, result) = (calculation.left_scale, calculation.right_scale, calculation.result.1);
+        let (factors, cut) = match calculation.op {
+            DecimalOp::Add | DecimalOp::Subtract => {
+                let scale = left.max(right);
+                ((power(scale - left)?, power(scale - right)?), scale - result)
+            }
+            DecimalOp::Multiply => ((1, 1), left + right - result),
+            DecimalOp::Divide => ((power(result + right - left)?, 1), 0),
+        };
+        Some(Narrow {
+            op: calculation.op,
+            factors,
+            divisor: power(cut)?,
+            limit: power(i8::try_from(calculation.result.0).ok()?)?,
+        })
+    }
+
+    /// The result, or that it is NULL; `None` when 128 bits are too few to tell.
+    fn value(&self, left: i128, right: i128) -> Option<Option<i128>> {
+        let (left, right) = (left.checked_mul(self.factors.0)?, right.checked_mul(self.factors.1)?);
+        let result = match self.op {
+            DecimalOp::Add => Narrow::cut(left.checked_add(right)?, self.divisor)?,
+            DecimalOp::Subtract => Narrow::cut(left.checked_sub(right)?, self.divisor)?,
+            DecimalOp::Multiply => Narrow::cut(left.checked_mul(right)?, self.divisor)?,
+            DecimalOp::Divide if right == 0 => return Some(None),
+            DecimalOp::Divide => Narrow::cut(left, right)?,
+        };
+        Some((-self.limit < result && result < self.limit).then_some(result))
+    }
+
+    /// The quotient, rounded half away from zero.
+    fn cut(value: i128, divisor: i128) -> Option<i128> {
+        if divisor == 1 {
+            return Some(value);
+        }
+        let (quotient, rest) = (value.checked_div(divisor)?, value.checked_rem(divisor)?);
+        let (rest, half) = (rest.unsigned_abs(), divisor.unsigned_abs());
+        if rest < half - rest {
+            return Some(quotient);
+        }
+        quotient.checked_add(if (value < 0) == (divisor < 0) { 1 } else { -1 })
     }
 }
 
@@ -241,7 +306,36 @@ mod tests {
             right_scale: right.1.1,
             result: op.precision(left.1, right.1),
         };
-        calculation.value(left.0, right.0)
+        let value = calculation.value(left.0, right.0);
+        if let Some(narrow) = Narrow::new(&calculation).and_then(|n| n.value(left.0, right.0)) {
+            assert_eq!(narrow, value, "{left:?} {op:?} {right:?}");
+        }
+        value
+    }
+
+    // Both ways agree on numbers of every size; the halves are among them.
+    #[test]
+    fn few_bits_give_what_many_give() {
+        let sizes = [(1, 0), (5, 2), (12, 2), (18, 6), (38, 0), (38, 10), (38, 37)];
+        let numbers = (1..37).flat_map(|n| [1, 5, 49, 50, 51, 95].map(|k| 10_i128.pow(n) / 10 * k));
+        let numbers: Vec<i128> = numbers.flat_map(|n| [n, -n, n + 1]).collect();
+        for left in sizes {
+            for right in sizes {
+                let fits = |n: &&i128, size: Precision| n.unsigned_abs() < 10_u128.pow(u32::from(size.0));
+                for a in numbers.iter().filter(|n| fits(n, left)).step_by(7) {
+                    for b in numbers.iter().filter(|n| fits(n, right)).step_by(11) {
+                        for op in [
+                            DecimalOp::Add,
+                            DecimalOp::Subtract,
+                            DecimalOp::Multiply,
+                            DecimalOp::Divide,
+                        ] {
+                            value(op, (*a, left), (*b, right));
+                        }
+                    }
+                }
+            }
+        }
     }
 
     // Results of Spark 3.5.
