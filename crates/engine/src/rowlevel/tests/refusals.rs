@@ -34,6 +34,7 @@ async fn a_value_that_cannot_be_stored() {
         let site = site(version).await;
         let change = Change {
             values: vec![cast(lit(ScalarValue::Null), DataType::Int32), col("s")],
+            updated_columns: Some([1].into()),
             ..update(mode, col("id").gt(lit(5)))
         };
         let error = refused(&site, change).await;
