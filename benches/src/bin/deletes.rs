@@ -73,7 +73,7 @@ async fn delete_keys(session: &Session, catalog: &Arc<dyn Catalog>, ident: &Tabl
     writer.write(&batch)?;
     writer.close()?;
     let mut file = DataFile::new(DataContent::EqualityDeletes, location.as_str(), FileFormat::Parquet);
-    file.equality_ids = Some(vec![id]);
+    file.equality_ids = vec![id];
     file.record_count = rows.try_into()?;
     file.file_size_in_bytes = std::fs::metadata(path)?.len().try_into()?;
     let change = RowDelta::new().add_deletes(Arc::new(file)).build();

@@ -11,7 +11,10 @@ const REASONS: &[(&str, &str)] = &[
     ("TRUNCATE is not supported yet", "needs TRUNCATE (row-level changes)"),
     ("INSERT OVERWRITE is not supported yet", "needs INSERT OVERWRITE"),
     ("views are not supported yet", "needs views"),
-    ("cannot be written to ORC files yet", "needs ORC data files of nested types"),
+    (
+        "cannot be written to ORC files yet",
+        "needs ORC data files of nested types",
+    ),
 ];
 
 /// How reasons of records begin that fail because an earlier one did.
