@@ -228,14 +228,16 @@ async fn broken_vectors_are_refused() {
 }
 
 #[tokio::test]
-async fn other_formats_of_deletes_are_refused() {
+async fn deletes_of_another_format_than_their_entry_says_are_refused() {
     let site = Site::new(V2).await;
     let (a, _) = two_files(&site).await;
     let mut deletes = site.positions_of("d", &a, &[1]).await;
     deletes.file_format = FileFormat::Orc;
+    let location = deletes.file_path.to_string();
     site.delete([deletes]).await;
     let error = site.error("SELECT * FROM t").await;
-    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    assert!(error.to_string().contains(&location), "{error}");
 }
 
 #[tokio::test]
