@@ -49,6 +49,9 @@ pub(super) fn show(metrics: &ExecutionPlanMetricsSet, planned: &ScanMetrics) {
 
 /// Reports the plan. The scan of an empty table is not reported.
 pub(super) fn send(table: &IcebergTable, plan: &ScanPlan, request: &ScanRequest<'_>) {
+    if !table.reporter().is_listening() {
+        return;
+    }
     let environment = [("engine-name", "tarn"), ("engine-version", env!("CARGO_PKG_VERSION"))];
     let environment: BTreeMap<String, String> = environment.map(|(k, v)| (k.to_string(), v.to_string())).into();
     if let Ok(report) = plan.report(&table.full_name(), &projected_ids(table, request), environment) {

@@ -326,6 +326,9 @@ impl Run<'_> {
     }
 
     fn report(&self, outcome: &CommitOutcome) {
+        if !self.options.reporter.is_listening() {
+            return;
+        }
         let metrics = CommitMetrics {
             total_duration_ns: u64::try_from(outcome.duration.as_nanos()).unwrap_or(u64::MAX),
             attempts: u64::from(outcome.attempts),

@@ -95,6 +95,9 @@ fn side(past: bool) -> &'static str {
 }
 
 fn number(value: f64, kind: &str) -> String {
+    if !value.is_finite() {
+        return format!("({kind})");
+    }
     let digits = if value == 0.0 {
         1
     } else {
@@ -127,6 +130,9 @@ mod tests {
             (Literal::Int(0), "(1-digit-int)"),
             (Literal::Long(-1_234_567_890), "(10-digit-int)"),
             (Literal::Double(12.3), "(2-digit-float)"),
+            (Literal::Double(f64::INFINITY), "(float)"),
+            (Literal::Double(f64::NAN), "(float)"),
+            (Literal::Long(i64::MIN), "(19-digit-int)"),
             (Literal::Date(today), "(date-today)"),
             (Literal::Date(today - 2), "(date-2-days-ago)"),
             (Literal::Date(today + 89), "(date-89-days-from-now)"),

@@ -7,6 +7,11 @@ use super::MetricsReport;
 
 /// Takes reports. Must be quick: it is called on the thread that planned or committed.
 pub trait MetricsReporter: Debug + Send + Sync {
+    /// Whether a report would be taken: where it would not, none is made.
+    fn is_listening(&self) -> bool {
+        true
+    }
+
     /// Takes one report. Failures stay inside: a report never fails the operation it tells of.
     fn report(&self, report: &MetricsReport);
 }
@@ -16,6 +21,10 @@ pub trait MetricsReporter: Debug + Send + Sync {
 pub struct LoggingReporter;
 
 impl MetricsReporter for LoggingReporter {
+    fn is_listening(&self) -> bool {
+        tracing::enabled!(target: "tarn::metrics", tracing::Level::INFO)
+    }
+
     fn report(&self, report: &MetricsReport) {
         match serde_json::to_string(report) {
             Ok(json) => tracing::info!(target: "tarn::metrics", report = %json, "metrics report"),
@@ -29,6 +38,10 @@ impl MetricsReporter for LoggingReporter {
 pub struct NoReporter;
 
 impl MetricsReporter for NoReporter {
+    fn is_listening(&self) -> bool {
+        false
+    }
+
     fn report(&self, _report: &MetricsReport) {}
 }
 
