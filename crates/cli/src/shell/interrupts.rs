@@ -21,27 +21,16 @@ pub struct Interrupts {
 
 impl Interrupts {
     /// Begins to listen; Ctrl-C no longer ends the process.
-    ///
-    /// A thread of its own listens: one that runs a statement looks for signals only now and then, and with all of them
-    /// busy Ctrl-C took minutes.
     pub fn watch(&self) {
         let interrupts = self.clone();
-        std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            // Without one, Ctrl-C ends the process as before.
-            if let Ok(runtime) = runtime {
-                runtime.block_on(interrupts.listen());
+        tokio::spawn(async move {
+            while tokio::signal::ctrl_c().await.is_ok() {
+                if interrupts.unanswered.fetch_add(1, Ordering::Relaxed) + 1 >= PATIENCE {
+                    std::process::exit(INTERRUPTED);
+                }
+                interrupts.pressed.notify_one();
             }
         });
-    }
-
-    async fn listen(&self) {
-        while tokio::signal::ctrl_c().await.is_ok() {
-            if self.unanswered.fetch_add(1, Ordering::Relaxed) + 1 >= PATIENCE {
-                std::process::exit(INTERRUPTED);
-            }
-            self.pressed.notify_one();
-        }
     }
 
     /// Waits for the next one, or takes one that nobody waited for.
