@@ -21,14 +21,23 @@ pub struct Interrupts {
 
 impl Interrupts {
     /// Begins to listen; Ctrl-C no longer ends the process.
+    ///
+    /// The handler of the signal stands when this returns: the line editor puts its own in front and later brings back
+    /// what it found, which must not be the system's.
     pub fn watch(&self) {
         let interrupts = self.clone();
+        let mut pressed = Box::pin(tokio::signal::ctrl_c());
+        if pressed.as_mut().now_or_never().is_some() {
+            // There is no such signal here: Ctrl-C ends the process.
+            return;
+        }
         tokio::spawn(async move {
-            while tokio::signal::ctrl_c().await.is_ok() {
+            while pressed.await.is_ok() {
                 if interrupts.unanswered.fetch_add(1, Ordering::Relaxed) + 1 >= PATIENCE {
                     std::process::exit(INTERRUPTED);
                 }
                 interrupts.pressed.notify_one();
+                pressed = Box::pin(tokio::signal::ctrl_c());
             }
         });
     }
