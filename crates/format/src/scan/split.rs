@@ -103,6 +103,9 @@ impl FileSplit {
     }
 }
 
+/// What files begin with: rows begin behind it.
+const MAGIC_BYTES: u64 = 4;
+
 /// Splits a file at its offsets, or into pieces of `target_size_bytes` where it tells none. Pieces of a file so large
 /// that there would be more than [`MAX_PIECES`] are larger: sizes are what metadata claims, and memory is ours.
 pub fn split_file(task: &FileScanTask, target_size_bytes: u64) -> Vec<FileSplit> {
@@ -117,7 +120,11 @@ pub fn split_file(task: &FileScanTask, target_size_bytes: u64) -> Vec<FileSplit>
     if !is_splittable || size == 0 {
         return vec![piece(0, size)];
     }
-    if let Some(offsets) = usable_offsets(task.split_offsets(), size) {
+    if let Some(mut offsets) = usable_offsets(task.split_offsets(), size) {
+        // Rows before the first offset belong to no piece otherwise.
+        if let Some(first) = offsets.first_mut().filter(|first| **first > MAGIC_BYTES) {
+            *first = 0;
+        }
         let ends = offsets.iter().skip(1).copied().chain([size]);
         return offsets.iter().zip(ends).map(|(s, end)| piece(*s, end - s)).collect();
     }

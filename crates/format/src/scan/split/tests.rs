@@ -35,6 +35,8 @@ async fn ranges(size: u64, offsets: &[i64], target: u64) -> Vec<(u64, u64)> {
 async fn files_split_at_their_offsets_whatever_the_target() {
     assert_eq!(ranges(100, &[4, 40, 90], 1000).await, [(4, 36), (40, 50), (90, 10)]);
     assert_eq!(ranges(100, &[4], 10).await, [(4, 96)]);
+    // Rows that no offset tells of are in the first piece.
+    assert_eq!(ranges(100, &[40, 90], 1000).await, [(0, 90), (90, 10)]);
 }
 
 #[tokio::test]
