@@ -14,7 +14,7 @@ use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, Expr, GroupsAccumulator, Operator, ReversedUDAF, Signature,
-    StatisticsArgs, Volatility,
+    StatisticsArgs,
 };
 use datafusion_functions_aggregate_common::aggregate::groups_accumulator::prim_op::PrimitiveGroupsAccumulator;
 
@@ -29,15 +29,11 @@ const OVERFLOWED: i128 = i128::MAX;
 
 /// The function.
 pub(crate) fn sum() -> Arc<AggregateUDF> {
-    Arc::new(AggregateUDF::from(Sum {
-        signature: Signature::user_defined(Volatility::Immutable),
-        inner: sum_udaf(),
-    }))
+    Arc::new(AggregateUDF::from(Sum { inner: sum_udaf() }))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Sum {
-    signature: Signature,
     /// DataFusion's.
     inner: Arc<AggregateUDF>,
 }
