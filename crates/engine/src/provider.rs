@@ -22,6 +22,7 @@ use crate::caches::Caches;
 use crate::external;
 use crate::scan::plan::{ScanRequest, plan_scan};
 use crate::scan::{MetadataColumn, ReadOptions};
+use crate::write::append::full_name;
 use crate::write::{WriteTarget, append};
 
 /// A table at one state: immutable, so that every plan that holds it sees one snapshot.
@@ -165,7 +166,7 @@ impl IcebergTable {
     /// The table's name with its catalog's, as far as that is known.
     pub(crate) fn full_name(&self) -> String {
         match &self.catalog {
-            Some(catalog) => format!("{}.{}", catalog.name(), self.table.ident),
+            Some(catalog) => full_name(catalog.as_ref(), &self.table.ident),
             None => self.table.ident.to_string(),
         }
     }

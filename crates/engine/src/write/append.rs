@@ -124,7 +124,8 @@ impl WriteTarget {
     }
 }
 
-fn full_name(catalog: &dyn Catalog, ident: &TableIdent) -> String {
+/// A table's name with its catalog's.
+pub(crate) fn full_name(catalog: &dyn Catalog, ident: &TableIdent) -> String {
     format!("{}.{ident}", catalog.name())
 }
 
