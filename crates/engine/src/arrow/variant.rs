@@ -18,7 +18,7 @@ pub fn variant_type() -> DataType {
     DataType::Struct(variant_fields())
 }
 
-pub(crate) fn variant_fields() -> Fields {
+fn variant_fields() -> Fields {
     vec![
         Field::new("metadata", DataType::BinaryView, false),
         Field::new("value", DataType::BinaryView, false),
@@ -45,13 +45,20 @@ pub fn is_variant_type(data_type: &DataType) -> bool {
 /// # Errors
 /// When it is no variant, or its typed columns contradict the bytes.
 pub(crate) fn from_file(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
-    let whole = unshred_variant(&VariantArray::try_new(array.as_ref())?)?;
+    as_column(&unshred_variant(&VariantArray::try_new(array.as_ref())?)?)
+}
+
+/// Variants without typed columns as columns hold them.
+///
+/// # Errors
+/// When a value is missing where there is a variant.
+pub fn as_column(array: &VariantArray) -> Result<ArrayRef, ArrowError> {
     let part = |column: &ArrayRef| cast(column, &DataType::BinaryView);
-    let columns = vec![part(whole.metadata_column())?, part(whole.value_column())?];
+    let columns = vec![part(array.metadata_column())?, part(array.value_column())?];
     Ok(Arc::new(StructArray::try_new(
         variant_fields(),
         columns,
-        whole.nulls().cloned(),
+        array.nulls().cloned(),
     )?))
 }
 

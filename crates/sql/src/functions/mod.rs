@@ -37,7 +37,7 @@ pub(crate) use self::decimal_arithmetic::DecimalOp;
 pub(crate) use self::nested_cast::has_same_shape;
 pub(crate) use self::timestamp_text::timestamps_as_text;
 pub(crate) use self::type_name::type_name;
-pub(crate) use self::variant::{cast_from_variant, cast_to_variant, try_cast_from_variant};
+pub(crate) use self::variant::{OnMisfit, cast_from_variant, cast_to_variant};
 
 /// Functions of the `system` namespace of every catalog.
 pub(crate) const SYSTEM_FUNCTIONS: [&str; 7] = [

@@ -10,7 +10,7 @@ use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, Operator, 
 use tarn_engine::arrow::variant::is_variant_type;
 
 use super::coercion::{is_binary, is_decimal, is_nested, is_text};
-use crate::functions;
+use crate::functions::{self, OnMisfit};
 
 /// What a value that does not fit becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,10 +37,11 @@ pub(crate) fn cast(expr: Expr, target: &DataType, on_bad_input: OnBadInput, sche
         return Ok(functions::cast_to_variant(expr));
     }
     if is_variant_type(&source) {
-        return Ok(match on_bad_input {
-            OnBadInput::Spark => functions::cast_from_variant(expr, target),
-            OnBadInput::Null => functions::try_cast_from_variant(expr, target),
-        });
+        let on_misfit = match on_bad_input {
+            OnBadInput::Spark => OnMisfit::Fail,
+            OnBadInput::Null => OnMisfit::Null,
+        };
+        return Ok(functions::cast_from_variant(expr, target, on_misfit));
     }
     if is_nested(&source) {
         return from_nested(expr, &source, target);

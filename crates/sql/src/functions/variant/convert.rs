@@ -15,7 +15,7 @@ use datafusion::error::Result;
 use parquet_variant::Variant;
 use parquet_variant_compute::VariantArrayBuilder;
 use parquet_variant_json::VariantToJson;
-use tarn_engine::arrow::variant::is_variant_type;
+use tarn_engine::arrow::variant::{as_column, is_variant_type};
 
 use super::udfs::OnMisfit;
 use crate::functions::{cast_array, type_name};
@@ -105,7 +105,7 @@ fn variants(values: Values<'_, '_>) -> Result<ArrayRef> {
             None => builder.append_null(),
         }
     }
-    super::udfs::as_column(&builder.build())
+    Ok(as_column(&builder.build())?)
 }
 
 fn list(values: Values<'_, '_>, element: &Arc<Field>, on_misfit: OnMisfit) -> Result<ArrayRef> {

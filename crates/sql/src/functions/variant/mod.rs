@@ -8,25 +8,18 @@ mod udfs;
 
 use std::sync::Arc;
 
+use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Expr, ScalarUDF};
 
+pub(crate) use self::udfs::OnMisfit;
 pub(super) use self::udfs::functions;
-use self::udfs::{Get, OnMisfit, ToVariant};
+use self::udfs::{Get, ToVariant};
 use crate::functions::unary;
 
-/// A variant as a value of another type; what does not fit is an error.
-pub(crate) fn cast_from_variant(variant: Expr, target: &datafusion::arrow::datatypes::DataType) -> Expr {
-    let function = Get::whole(target.clone(), OnMisfit::Fail);
-    Expr::ScalarFunction(ScalarFunction::new_udf(
-        Arc::new(ScalarUDF::from(function)),
-        vec![variant],
-    ))
-}
-
-/// As [`cast_from_variant`]; what does not fit is NULL.
-pub(crate) fn try_cast_from_variant(variant: Expr, target: &datafusion::arrow::datatypes::DataType) -> Expr {
-    let function = Get::whole(target.clone(), OnMisfit::Null);
+/// A variant as a value of another type.
+pub(crate) fn cast_from_variant(variant: Expr, target: &DataType, on_misfit: OnMisfit) -> Expr {
+    let function = Get::whole(target.clone(), on_misfit);
     Expr::ScalarFunction(ScalarFunction::new_udf(
         Arc::new(ScalarUDF::from(function)),
         vec![variant],

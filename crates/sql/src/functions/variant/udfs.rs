@@ -10,9 +10,9 @@ use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
-use parquet_variant_compute::{VariantArray, VariantArrayBuilder, cast_to_variant};
+use parquet_variant_compute::{VariantArrayBuilder, cast_to_variant};
 use parquet_variant_json::JsonToVariant;
-use tarn_engine::arrow::variant::{is_variant_type, variant_at, variant_type, variants_as_json};
+use tarn_engine::arrow::variant::{as_column, is_variant_type, variant_at, variant_type, variants_as_json};
 
 use super::convert::convert;
 use super::path::Path;
@@ -39,16 +39,6 @@ pub(crate) fn functions() -> Vec<Arc<ScalarUDF>> {
         Arc::new(ScalarUDF::from(Get::by_arguments(OnMisfit::Fail))),
         Arc::new(ScalarUDF::from(Get::by_arguments(OnMisfit::Null))),
     ]
-}
-
-/// What a builder made, as columns hold it.
-pub(super) fn as_column(array: &VariantArray) -> Result<ArrayRef> {
-    let DataType::Struct(fields) = variant_type() else {
-        return exec_err!("a variant is a struct");
-    };
-    let part = |column: &ArrayRef| cast(column, &DataType::BinaryView);
-    let columns = vec![part(array.metadata_column())?, part(array.value_column())?];
-    Ok(Arc::new(StructArray::try_new(fields, columns, array.nulls().cloned())?))
 }
 
 fn variants<'a>(name: &str, array: &'a ArrayRef) -> Result<&'a StructArray> {
@@ -93,10 +83,8 @@ impl Kernel for ParseJson {
                 builder.append_null();
                 continue;
             };
-            // A text that is refused may have been begun.
-            let mut own = VariantArrayBuilder::new(1);
-            match (own.append_json(text), self.0) {
-                (Ok(()), _) => builder.append_variant(own.build().value(0)),
+            match (builder.append_json(text), self.0) {
+                (Ok(()), _) => {}
                 (Err(_), OnMisfit::Null) => builder.append_null(),
                 (Err(error), OnMisfit::Fail) => {
                     let shown: String = text.chars().take(60).collect();
@@ -104,7 +92,7 @@ impl Kernel for ParseJson {
                 }
             }
         }
-        as_column(&builder.build())
+        Ok(as_column(&builder.build())?)
     }
 }
 
@@ -193,7 +181,7 @@ impl Kernel for ToVariant {
     fn evaluate(&self, array: &ArrayRef) -> Result<ArrayRef> {
         match is_variant_type(array.data_type()) {
             true => Ok(Arc::clone(array)),
-            false => as_column(&cast_to_variant(array.as_ref())?),
+            false => Ok(as_column(&cast_to_variant(array.as_ref())?)?),
         }
     }
 }
@@ -225,22 +213,31 @@ impl Get {
         }
     }
 
-    /// The path and the type.
-    fn wanted(&self, constants: &[Option<&ScalarValue>]) -> Result<(Path, DataType)> {
-        if let Some(target) = &self.target {
-            return Ok((Path::default(), target.clone()));
+    /// The path that the arguments name, if any.
+    fn path(&self, constants: &[Option<&ScalarValue>]) -> Result<Path> {
+        match self.target {
+            Some(_) => Ok(Path::default()),
+            None => Path::parse(self.text(constants, 1, "the path")?),
         }
-        let text = |at: usize, what: &str| match constants.get(at).copied().flatten().map(ScalarValue::try_as_str) {
-            Some(Some(Some(text))) => Ok(text.to_string()),
+    }
+
+    /// The type that the arguments name.
+    fn type_of(&self, constants: &[Option<&ScalarValue>]) -> Result<DataType> {
+        if let Some(target) = &self.target {
+            return Ok(target.clone());
+        }
+        if constants.len() == 2 {
+            return Ok(variant_type());
+        }
+        crate::planner::type_of_text(self.text(constants, 2, "the type")?)
+            .map_err(|e| DataFusionError::Plan(format!("{}: {e}", self.name())))
+    }
+
+    fn text<'a>(&self, constants: &[Option<&'a ScalarValue>], at: usize, what: &str) -> Result<&'a str> {
+        match constants.get(at).copied().flatten().map(ScalarValue::try_as_str) {
+            Some(Some(Some(text))) => Ok(text),
             _ => plan_err!("{} takes {what} as a constant text", self.name()),
-        };
-        let path = Path::parse(&text(1, "the path")?)?;
-        let target = match constants.len() {
-            2 => variant_type(),
-            _ => crate::planner::type_of_text(&text(2, "the type")?)
-                .map_err(|e| DataFusionError::Plan(format!("{}: {e}", self.name())))?,
-        };
-        Ok((path, target))
+        }
     }
 }
 
@@ -270,7 +267,8 @@ impl ScalarUDFImpl for Get {
             );
         }
         of_variant(self.name(), args.arg_fields[0].data_type(), DataType::Null)?;
-        let (_, target) = self.wanted(args.scalar_arguments)?;
+        self.path(args.scalar_arguments)?;
+        let target = self.type_of(args.scalar_arguments)?;
         Ok(Arc::new(datafusion::arrow::datatypes::Field::new(
             self.name(),
             target,
@@ -284,7 +282,7 @@ impl ScalarUDFImpl for Get {
             ColumnarValue::Scalar(value) => Some(value),
             ColumnarValue::Array(_) => None,
         });
-        let (path, _) = self.wanted(&constants.collect::<Vec<_>>())?;
+        let path = self.path(&constants.collect::<Vec<_>>())?;
         let Some(value) = args.args.first() else {
             return exec_err!("{} takes a variant", self.name());
         };
