@@ -20,8 +20,10 @@ class Environment:
 
 DUCKDB = ("duckdb==1.5.5",) + tuple(f"duckdb-extension-{name}==1.5.5" for name in ["avro", "httpfs", "iceberg"])
 
+WRITER = "pyiceberg[sql-sqlite,pyiceberg-core]==0.12.0"
+
 ENVIRONMENTS = [
-    Environment("generator", ("tpchgen-cli==4.0.0", "duckdb==1.5.5", "pyiceberg[sql-sqlite,pyiceberg-core]==0.12.0", PYARROW)),
+    Environment("generator", ("tpchgen-cli==4.0.0", "duckdb==1.5.5", WRITER, PYARROW)),
     Environment("duckdb", DUCKDB + (PYARROW,)),
     Environment("polars", ("polars==2.1.0", "pyiceberg==0.12.0", PYARROW)),
     Environment("repark", ("repark==1.5.5", PYARROW), python=(3, 12)),

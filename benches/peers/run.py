@@ -1,7 +1,4 @@
-"""Measures Tarn beside its peers and prints Markdown. See README.md.
-
-usage: run.py [--scale 1] [--runs 5] [--rounds 3] [--cores N] [--peers DuckDB,…] [--queries q1,…] [--tarn BINARY] [reads] [cold] [changes]
-"""
+"""Measures Tarn beside its peers and prints Markdown. README.md says how."""
 
 import argparse
 import contextlib
@@ -35,7 +32,7 @@ PEERS = {
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", help="reads, cold, changes; all of them by default")
     parser.add_argument("--scale", type=float, default=1.0, help="scale factor of TPC-H")
     parser.add_argument("--runs", type=int, default=5, help="warm runs of each query")
