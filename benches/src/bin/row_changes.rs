@@ -5,12 +5,15 @@
 //!
 //! The table is TPC-H's `lineitem` at scale factor 1, unpartitioned; it is written to `LAKE_DIR`, which must not hold one
 //! yet, once for each mode. Statements are `merge_10k` (9,000 rows updated in two columns, 1,000 inserted), `update_1pct`
-//! (one column), `delete_1pct`, and `update_all` (one column of every row). `TARN_BENCH_RUNS` is how often each runs, on
-//! other rows each time, 5 by default; `TARN_BENCH_PARTITIONS` the parallelism, by default the number of cores.
+//! (one column), `delete_1pct`, and `update_all` (one column of every row); in tables of their own `ctas_6m`, `append_1m`,
+//! and `q6_before` and `q6_after`, TPC-H's query 6 before and after one of each of the first three. `TARN_BENCH_RUNS` is how
+//! often each runs, on other rows each time, 5 by default; `TARN_BENCH_PARTITIONS` the parallelism, by default the number of
+//! cores. With `TARN_BENCH_EXPLAIN` statements are explained before they run.
 
 use std::path::Path;
 
 use tarn::Session;
+use tarn::datafusion::arrow::util::pretty::pretty_format_batches;
 use tarn::format::catalog::Namespace;
 use tarn_benches::timing::{Runs, Stopwatch};
 
@@ -92,18 +95,102 @@ fn forget_peak() -> Result<(), Failure> {
 /// Runs one statement's rounds.
 async fn measure(session: &Session, name: &str, mode: &str, runs: usize) -> Result<(), Failure> {
     let table = table_of(mode);
-    let (mut costs, mut peak) = (Runs::default(), 0);
+    let mut measured = Measured::default();
     for round in 0..runs {
+        let text = statement(name, &table, round);
+        if round == 0 && std::env::var_os("TARN_BENCH_EXPLAIN").is_some() {
+            let plan = session.sql(&format!("EXPLAIN {text}")).await?.collect().await?;
+            println!("{}", pretty_format_batches(&plan)?);
+        }
+        measured.run(session, &text).await?;
+    }
+    measured.print(name, mode)
+}
+
+/// The rounds of a statement.
+#[derive(Default)]
+struct Measured {
+    costs: Runs,
+    rounds: usize,
+    peak_mib: u64,
+}
+
+impl Measured {
+    async fn run(&mut self, session: &Session, text: &str) -> Result<(), Failure> {
         forget_peak()?;
         let watch = Stopwatch::start();
-        session.sql(&statement(name, &table, round)).await?;
-        // Every round works on other rows: all are alike.
-        costs.push(round + 1, watch.stop());
-        peak = peak.max(peak_mib()?);
+        session.sql(text).await?.collect().await?;
+        // All rounds are alike: no first one is told apart.
+        self.rounds += 1;
+        self.costs.push(self.rounds, watch.stop());
+        self.peak_mib = self.peak_mib.max(peak_mib()?);
+        Ok(())
     }
-    let (wall, cpu) = costs.median_ms();
-    println!("{name:14} {mode:14} {wall:10.1} {cpu:10.1} {peak:10}");
+
+    fn print(&self, name: &str, mode: &str) -> Result<(), Failure> {
+        let (wall, cpu) = self.costs.median_ms();
+        println!("{name:14} {mode:14} {wall:10.1} {cpu:10.1} {:10}", self.peak_mib);
+        Ok(())
+    }
+}
+
+/// CREATE TABLE AS SELECT of all rows, and INSERT of a million of them.
+async fn measure_appends(session: &Session, raw: &str, runs: usize, wanted: impl Fn(&str) -> bool) -> Result<(), Failure> {
+    if wanted("ctas_6m") {
+        let mut measured = Measured::default();
+        for _ in 0..runs {
+            measured
+                .run(session, &format!("CREATE TABLE ctas AS SELECT * FROM parquet.`{raw}`"))
+                .await?;
+            session.sql("DROP TABLE ctas PURGE").await?;
+        }
+        measured.print("ctas_6m", "")?;
+    }
+    if wanted("append_1m") {
+        session
+            .sql(&format!("CREATE TABLE million AS SELECT * FROM parquet.`{raw}` LIMIT 1000000"))
+            .await?;
+        session
+            .sql("CREATE TABLE appended AS SELECT * FROM million WHERE FALSE")
+            .await?;
+        let mut measured = Measured::default();
+        for _ in 0..runs {
+            measured
+                .run(session, "INSERT INTO appended SELECT * FROM million")
+                .await?;
+        }
+        measured.print("append_1m", "")?;
+    }
     Ok(())
+}
+
+/// TPC-H's query 6 before and after three changes of rows that are merged on read.
+async fn measure_query(session: &Session, raw: &str, runs: usize) -> Result<(), Failure> {
+    session.sql(&create("queried", "merge-on-read", raw)).await?;
+    let query = "SELECT sum(l_extendedprice * l_discount) FROM queried WHERE l_shipdate >= DATE '1994-01-01' \
+                 AND l_shipdate < DATE '1995-01-01' AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24";
+    // Once for the caches.
+    session.sql(query).await?.collect().await?;
+    for (name, changes) in [("q6_before", &STATEMENTS[..0]), ("q6_after", &STATEMENTS[..3])] {
+        for change in changes {
+            session.sql(&statement(change, "queried", 0)).await?;
+        }
+        let mut measured = Measured::default();
+        for _ in 0..4 * runs {
+            measured.run(session, query).await?;
+        }
+        measured.print(name, "merge-on-read")?;
+    }
+    Ok(())
+}
+
+/// The statement that makes a table whose rows are changed in this mode.
+fn create(table: &str, mode: &str, raw: &str) -> String {
+    let properties = ["delete", "update", "merge"].map(|word| format!("'write.{word}.mode'='{mode}'"));
+    format!(
+        "CREATE TABLE {table} TBLPROPERTIES ({}) AS SELECT * FROM parquet.`{raw}`",
+        properties.join(", ")
+    )
 }
 
 fn table_of(mode: &str) -> String {
@@ -122,23 +209,22 @@ async fn main() -> Result<(), Failure> {
     let builder = Session::builder().home(Path::new(&directory)).parallelism(partitions);
     let session = builder.namespace(Namespace::new(["changes"])).build().await?;
     session.sql("CREATE NAMESPACE IF NOT EXISTS changes").await?;
-    for mode in MODES {
-        let properties = ["delete", "update", "merge"].map(|word| format!("'write.{word}.mode'='{mode}'"));
-        let create = format!(
-            "CREATE TABLE {} TBLPROPERTIES ({}) AS SELECT * FROM parquet.`{raw}`",
-            table_of(mode),
-            properties.join(", ")
-        );
-        session.sql(&create).await?;
-    }
+    let wanted = |name: &str| only.is_empty() || only.iter().any(|o| o == name);
     for round in 0..runs {
         make_source(&session, &raw, round).await?;
     }
     println!("statement      mode              wall ms     cpu ms   peak MiB");
-    for name in STATEMENTS
-        .iter()
-        .filter(|n| only.is_empty() || only.iter().any(|o| o == *n))
-    {
+    measure_appends(&session, &raw, runs, wanted).await?;
+    if wanted("q6_before") || wanted("q6_after") {
+        measure_query(&session, &raw, runs).await?;
+    }
+    let statements: Vec<&str> = STATEMENTS.into_iter().filter(|name| wanted(name)).collect();
+    if !statements.is_empty() {
+        for mode in MODES {
+            session.sql(&create(&table_of(mode), mode, &raw)).await?;
+        }
+    }
+    for name in statements {
         let mut found = Vec::new();
         for mode in MODES {
             measure(&session, name, mode, runs).await?;
@@ -147,7 +233,7 @@ async fn main() -> Result<(), Failure> {
                 .await?
                 .collect()
                 .await?;
-            found.push(tarn::datafusion::arrow::util::pretty::pretty_format_batches(&check)?.to_string());
+            found.push(pretty_format_batches(&check)?.to_string());
         }
         if found[0] != found[1] {
             return Err(format!("after {name}, {} and {}", found[0], found[1]).into());

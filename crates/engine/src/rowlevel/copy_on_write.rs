@@ -32,7 +32,7 @@ impl Statement<'_> {
     /// Writes the touched files again, updated rows in their places where those may stay there, and all other new rows.
     pub(super) async fn copy_on_write(&self, write: &StatementWrite) -> Result<Prepared> {
         if let Some(updates) = &self.target.updates
-            && let Some(prepared) = Box::pin(self.update_in_place(write, updates)).await?
+            && let Some(prepared) = Box::pin(self.update(write, updates)).await?
         {
             return Ok(prepared);
         }
@@ -83,28 +83,34 @@ impl Statement<'_> {
 
     /// The rows of files that do not change.
     fn kept_rows(&self, touched: &ScanPlan, gone: RowsByFile) -> Result<Arc<dyn ExecutionPlan>> {
+        let lineage: &[MetadataColumn] = match self.target.lineage() {
+            RowLineage::Stored => &MetadataColumn::LINEAGE,
+            RowLineage::Assigned => &[],
+        };
+        self.rows_of_files(touched, lineage, gone)
+    }
+
+    /// All columns of files, these metadata columns behind them, without the rows that are deleted and those that are `gone`.
+    pub(super) fn rows_of_files(
+        &self,
+        files: &ScanPlan,
+        metadata_columns: &[MetadataColumn],
+        gone: RowsByFile,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         // What metadata tells of whole files does not hold of what is left of them.
         let from_data = ReadOptions {
             answers: AnswersFrom::Data,
             ..ReadOptions::default()
         };
-        let read = self
-            .target
-            .read
-            .clone()
-            .with_read_options(from_data)
-            .map_err(external)?;
-        let read = match self.target.lineage() {
-            RowLineage::Stored => read.with_metadata_columns(&MetadataColumn::LINEAGE),
-            RowLineage::Assigned => read,
-        };
+        let read = self.target.read.clone().with_read_options(from_data);
+        let read = read.map_err(external)?.with_metadata_columns(metadata_columns);
         let deletes = DeleteLoader::new(read.table().io.clone(), read.caches()).with_more(gone);
         let request = ScanRequest {
             projection: None,
             filters: &[],
             limit: None,
         };
-        scan_planned(&read, self.state, touched, request, deletes)
+        scan_planned(&read, self.state, files, request, deletes)
     }
 
     pub(super) fn overwrite(&self, added: Vec<DataFile>, removed: Vec<Arc<DataFile>>, base: Option<i64>) -> Change {

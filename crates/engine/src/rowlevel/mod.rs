@@ -17,6 +17,7 @@ mod row_change_exec;
 mod split;
 mod statement;
 pub mod target;
+mod updated_rows;
 pub mod whole_files;
 
 #[cfg(test)]

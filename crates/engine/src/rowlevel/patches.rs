@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use datafusion::error::Result;
+use datafusion::error::{DataFusionError, Result};
 use datafusion::physical_plan::ExecutionPlan;
 use futures::{StreamExt, TryStreamExt, stream};
 use tarn_format::deletes::deletion_vector::DeletionVector;
-use tarn_format::manifest::data_file::{DataFile, FileFormat};
+use tarn_format::manifest::data_file::DataFile;
 use tarn_format::scan::FileScanTask;
 use tarn_format::spec::types::FieldId;
 
@@ -18,6 +18,7 @@ use super::options::Patching;
 use super::placed_rows::{PlacedRows, RowsInPlace};
 use super::split::Split;
 use super::statement::{Prepared, Statement};
+use super::target::LEADING_COLUMNS;
 use crate::external;
 use crate::write::patch::{FilePatch, GivenColumns, PatchWork, PatchWriter, SourceFile, UpdatedRows};
 use crate::write::statement_write::StatementWrite;
@@ -85,18 +86,18 @@ impl Statement<'_> {
         }
     }
 
-    /// Updates rows in their places, where all of them have theirs in files that can be patched; else nothing is written
-    /// and the outcome `None`.
+    /// Updates rows by their new values alone: in their places where files can be patched, in files that are written anew
+    /// as a whole otherwise. `None`, and nothing written, where there are more new values than are kept in memory, or none.
     ///
     /// # Errors
     /// As [`Self::patch`], and those of the plan.
-    pub(super) async fn update_in_place(
+    pub(super) async fn update(
         &self,
         write: &StatementWrite,
         updates: &Arc<dyn ExecutionPlan>,
     ) -> Result<Option<Prepared>> {
         let table = &self.target.write.table_name();
-        if !self.updates_in_place() || !self.can_patch_all().await.of_table(table)? {
+        if updates.schema().fields().len() <= LEADING_COLUMNS {
             return Ok(None);
         }
         let changed = Arc::new(ChangedRows::new(self.target.statement));
@@ -107,37 +108,35 @@ impl Statement<'_> {
         };
         let mut rows = PlacedRows::new(batches)?;
         let (gone, counts) = changed.take();
-        let touched = self.touched(&gone).await.of_table(table)?;
-        let chosen = self.chosen(&touched.tasks, |_| true, OtherRows::None);
-        if chosen.len() < touched.tasks.len() {
-            return Ok(None);
-        }
-        let mut patched = Patched::default();
-        if let Some((writer, sources)) = self.open(write, chosen).await? {
-            if sources.len() < touched.tasks.len() {
-                return Ok(None);
-            }
-            let given = GivenColumns::Updated;
-            patched = self.write_patches(&writer, sources, &gone, &mut rows, given).await?;
-        }
-        if rows.has_placed_rows() {
-            return Ok(None);
-        }
+        let mut touched = self.touched(&gone).await.of_table(table)?;
         let base = touched.snapshot.as_ref().map(|s| s.snapshot_id);
         let removed: Vec<Arc<DataFile>> = touched.tasks.iter().map(|t| Arc::new(t.data_file())).collect();
+        let chosen = match self.updates_in_place() {
+            true => self.chosen(&touched.tasks, |_| true, OtherRows::None),
+            false => Vec::new(),
+        };
+        let patched = match self.open(write, chosen).await? {
+            Some((writer, sources)) => {
+                self.write_patches(&writer, sources, &gone, &mut rows, GivenColumns::Updated)
+                    .await?
+            }
+            None => Patched::default(),
+        };
+        let mut files = patched.files;
+        touched.tasks.retain(|task| !patched.of.contains(task.path()));
+        if !touched.tasks.is_empty() {
+            let updated = self.updated_rows(&touched, &mut rows)?;
+            files.extend(self.write(write, updated).await?);
+        }
+        if rows.has_placed_rows() {
+            let message = "updated rows belong into none of the files that were read";
+            return Err(DataFusionError::Internal(message.to_string()));
+        }
         Ok(Some(Prepared {
-            change: (!removed.is_empty()).then(|| self.overwrite(patched.files, removed, base)),
+            change: (!removed.is_empty()).then(|| self.overwrite(files, removed, base)),
             counts,
             work: patched.work,
         }))
-    }
-
-    /// Whether, as far as metadata tells, any file that the statement may touch can be patched.
-    async fn can_patch_all(&self) -> tarn_format::Result<bool> {
-        let plan = self.scan(self.target.conflict_filter.clone()).plan().await?;
-        let chosen = self.chosen(&plan.tasks, |_| true, OtherRows::None);
-        let plain = |task: &&FileScanTask| task.file_format() == FileFormat::Parquet && task.deletes().is_empty();
-        Ok(chosen.len() == plan.tasks.len() && chosen.iter().all(plain))
     }
 
     /// The files among these that can be patched, and what patches them; `None` where no file can.

@@ -72,20 +72,31 @@ impl PlacedRows {
         let files = cast(batch.column(0), &DataType::Utf8View)?;
         let files = files.as_string_view();
         let positions = batch.column(1).as_primitive_opt::<Int64Type>().ok_or_else(misplaced)?;
-        for row in 0..batch.num_rows() {
-            if files.is_null(row) || positions.is_null(row) {
+        let mut start = 0;
+        while start < batch.num_rows() {
+            if files.is_null(start) || positions.is_null(start) {
                 self.new_rows += 1;
+                start += 1;
                 continue;
             }
-            let place = Place {
-                position: u64::try_from(positions.value(row)).map_err(|_| misplaced())?,
-                batch: number,
-                row,
-            };
-            match self.files.get_mut(files.value(row)) {
-                Some(places) => places.push(place),
-                None => drop(self.files.insert(Arc::from(files.value(row)), vec![place])),
+            // Rows of one file come together as a rule.
+            let file = files.value(start);
+            let same = |row: &usize| files.is_valid(*row) && positions.is_valid(*row) && files.value(*row) == file;
+            let end = (start..batch.num_rows())
+                .find(|row| !same(row))
+                .unwrap_or(batch.num_rows());
+            if !self.files.contains_key(file) {
+                self.files.insert(Arc::from(file), Vec::new());
             }
+            let places = self.files.get_mut(file).ok_or_else(misplaced)?;
+            for row in start..end {
+                places.push(Place {
+                    position: u64::try_from(positions.value(row)).map_err(|_| misplaced())?,
+                    batch: number,
+                    row,
+                });
+            }
+            start = end;
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, SessionState, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, ReplaceChildrenOptions,
@@ -49,6 +50,7 @@ pub fn row_change(
         target: Arc::new(target),
         state: Arc::new(state),
         report: ReportSlot::default(),
+        metrics: ExecutionPlanMetricsSet::new(),
     }))
 }
 
@@ -87,6 +89,7 @@ pub struct RowChangeExec {
     target: Arc<RowTarget>,
     state: Arc<SessionState>,
     report: ReportSlot<RowChangeReport>,
+    metrics: ExecutionPlanMetricsSet,
     properties: Arc<PlanProperties>,
 }
 
@@ -106,8 +109,28 @@ impl RowChangeExec {
         let mut report = statement.run().await?;
         report.duration = start.elapsed();
         let rows = report.rows();
+        self.tell(&report);
         self.report.set(report);
         count_batch(rows)
+    }
+
+    /// Tells EXPLAIN ANALYZE what was done.
+    fn tell(&self, report: &RowChangeReport) {
+        let count = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
+        let counts = [
+            ("deleted_rows", count(report.deleted_rows)),
+            ("updated_rows", count(report.updated_rows)),
+            ("inserted_rows", count(report.inserted_rows)),
+            ("added_files", report.added_files),
+            ("removed_files", report.removed_files),
+            ("added_delete_files", report.added_delete_files),
+            ("copied_row_groups", report.copied_row_groups),
+            ("copied_chunks", report.copied_chunks),
+            ("encoded_chunks", report.encoded_chunks),
+        ];
+        for (name, value) in counts {
+            MetricBuilder::new(&self.metrics).global_counter(name).add(value);
+        }
     }
 }
 
@@ -136,6 +159,10 @@ impl ExecutionPlan for RowChangeExec {
 
     fn properties(&self) -> &Arc<PlanProperties> {
         &self.properties
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
     }
 
     fn benefits_from_input_partitioning(&self) -> Vec<bool> {

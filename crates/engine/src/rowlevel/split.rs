@@ -1,9 +1,13 @@
 //! Takes the input of a row-level change apart: which rows of files change, and the new rows.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, GenericByteViewArray, RecordBatch, new_null_array};
-use arrow::compute::{cast, filter_record_batch};
+use arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, GenericByteViewArray, RecordBatch, StringViewArray, UInt32Array,
+    new_null_array,
+};
+use arrow::compute::{cast, filter_record_batch, take};
 use arrow::datatypes::{
     ByteViewType, DataType, Field, Int32Type, Int64Type, Schema as ArrowSchema, SchemaRef as ArrowSchemaRef,
 };
@@ -198,18 +202,45 @@ fn with_places(input: &ArrowSchema, rows: ArrowSchemaRef) -> ArrowSchemaRef {
 
 /// The rows without the memory of other rows, as they wait for long.
 fn compact(rows: &RecordBatch) -> Result<RecordBatch> {
-    let columns = rows.columns().iter().map(|column| match column.data_type() {
-        DataType::Utf8View => compact_views(column.as_string_view()).unwrap_or_else(|| Arc::clone(column)),
-        DataType::BinaryView => compact_views(column.as_binary_view()).unwrap_or_else(|| Arc::clone(column)),
-        _ => Arc::clone(column),
+    let columns = rows.columns().iter().enumerate().map(|(at, column)| {
+        Ok(match column.data_type() {
+            DataType::Utf8View if at == 0 => shared(column.as_string_view())?,
+            DataType::Utf8View => compact_views(column.as_string_view()).unwrap_or_else(|| Arc::clone(column)),
+            DataType::BinaryView => compact_views(column.as_binary_view()).unwrap_or_else(|| Arc::clone(column)),
+            _ => Arc::clone(column),
+        })
     });
-    Ok(RecordBatch::try_new(rows.schema(), columns.collect())?)
+    let columns: Result<Vec<ArrayRef>> = columns.collect();
+    Ok(RecordBatch::try_new(rows.schema(), columns?)?)
 }
 
 /// `None` where at least half of the memory is the rows' own.
 fn compact_views<T: ByteViewType>(views: &GenericByteViewArray<T>) -> Option<ArrayRef> {
-    let held: usize = views.data_buffers().iter().map(|buffer| buffer.len()).sum();
+    let held: usize = views.data_buffers().iter().map(|buffer| buffer.capacity()).sum();
     (held / 2 > views.total_buffer_bytes_used()).then(|| Arc::new(views.gc()) as ArrayRef)
+}
+
+/// The same values, each held once: files of rows are few.
+fn shared(values: &StringViewArray) -> Result<ArrayRef> {
+    let mut distinct: HashMap<&str, u32> = HashMap::new();
+    let mut last: Option<(&str, u32)> = None;
+    let indices = values.iter().map(|value| {
+        let value = value?;
+        let index = match last {
+            Some((same, index)) if same == value => index,
+            _ => {
+                let next = distinct.len() as u32;
+                *distinct.entry(value).or_insert(next)
+            }
+        };
+        last = Some((value, index));
+        Some(index)
+    });
+    let indices: UInt32Array = indices.collect();
+    let mut distinct: Vec<(&str, u32)> = distinct.into_iter().collect();
+    distinct.sort_unstable_by_key(|(_, index)| *index);
+    let distinct = StringViewArray::from_iter_values(distinct.into_iter().map(|(value, _)| value));
+    Ok(take(&distinct.gc(), &indices, None)?)
 }
 
 fn actions(batch: &RecordBatch) -> Result<Vec<RowAction>> {
@@ -223,4 +254,36 @@ fn actions(batch: &RecordBatch) -> Result<Vec<RowAction>> {
 
 fn malformed() -> DataFusionError {
     DataFusionError::Internal("a row-level change has a malformed input".to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::StringViewBuilder;
+
+    use super::*;
+
+    /// Rows of a filter hold blocks of which they use little; files are a few texts, however many rows there are.
+    #[test]
+    fn waiting_rows_hold_little_more_than_they_are() {
+        const ROWS: usize = 1000;
+        let path = |row: usize| format!("a path that is longer than a view {}", row / 700);
+        let mut paths = StringViewBuilder::new().with_fixed_block_size(64 << 20);
+        let mut texts = StringViewBuilder::new().with_fixed_block_size(64 << 20);
+        for row in 0..ROWS {
+            if row == 5 {
+                paths.append_null();
+            } else {
+                paths.append_value(path(row));
+            }
+            texts.append_value(format!("a text that is longer than a view {row}"));
+        }
+        let (paths, texts): (ArrayRef, ArrayRef) = (Arc::new(paths.finish()), Arc::new(texts.finish()));
+        let rows = RecordBatch::try_from_iter([("_file", paths), ("s", texts)]).unwrap();
+        let compacted = compact(&rows).unwrap();
+        assert_eq!(compacted, rows);
+        assert!(rows.get_array_memory_size() > 100 << 20);
+        let views = 2 * ROWS * size_of::<u128>();
+        assert!(compacted.column(0).get_array_memory_size() < views);
+        assert!(compacted.get_array_memory_size() < views + ROWS * 64);
+    }
 }

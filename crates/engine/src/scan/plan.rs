@@ -109,6 +109,7 @@ pub(crate) fn scan_planned(
 
     let mut options = state.table_options().parquet.clone();
     options.global = state.config_options().execution.parquet.clone();
+    options.global.pushdown_filters |= tells_positions(table, &request);
     let parquet = ParquetSource::new(columns.table_schema)
         .with_table_parquet_options(options)
         .with_parquet_file_reader_factory(readers);
@@ -122,6 +123,16 @@ pub(crate) fn scan_planned(
         .with_limit(request.limit)
         .build();
     Ok(DataSourceExec::from_data_source(config))
+}
+
+/// Whether positions are asked for, as changes of rows do: few rows are expected then, and their other columns are decoded
+/// for these alone.
+fn tells_positions(table: &IcebergTable, request: &ScanRequest<'_>) -> bool {
+    let fields = table.arrow_schema().fields();
+    let is_position = |at: usize| fields.get(at).is_some_and(|f| f.name() == MetadataColumn::Pos.name());
+    request
+        .projection
+        .is_some_and(|projection| projection.iter().any(|at| is_position(*at)))
 }
 
 async fn plan_files(table: &IcebergTable, request: &ScanRequest<'_>) -> tarn_format::Result<ScanPlan> {

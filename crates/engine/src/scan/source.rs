@@ -186,21 +186,14 @@ impl FileSource for IcebergSource {
         filters: Vec<Arc<dyn PhysicalExpr>>,
         config: &ConfigOptions,
     ) -> Result<FilterPushdownPropagation<Arc<dyn FileSource>>> {
-        let kept: Vec<bool> = filters
-            .iter()
-            .map(|f| self.needs_marks(f) || self.needs_positions(f))
-            .collect();
-        let given = filters.into_iter().zip(&kept).filter(|(_, kept)| !**kept);
-        let pushed = self
-            .inner
-            .try_pushdown_filters(given.map(|(f, _)| f).collect(), config)?;
-        let mut outcomes = pushed.filters.into_iter();
-        let outcome = |kept: &bool| match kept {
-            true => PushedDown::No,
-            false => outcomes.next().unwrap_or(PushedDown::No),
-        };
+        let count = filters.len();
+        let given = filters
+            .into_iter()
+            .filter(|f| !self.needs_marks(f) && !self.needs_positions(f));
+        let pushed = self.inner.try_pushdown_filters(given.collect(), config)?;
+        // Filters are looked at again above: for a file of another schema the Parquet reader may drop one without a word.
         Ok(FilterPushdownPropagation {
-            filters: kept.iter().map(outcome).collect(),
+            filters: vec![PushedDown::No; count],
             updated_node: pushed.updated_node.map(|inner| self.with_inner(inner)),
         })
     }

@@ -5,6 +5,7 @@ mod faults;
 mod patches;
 mod patches_at_random;
 mod refusals;
+mod updates;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -67,6 +68,13 @@ async fn rows(site: &Site, rows: impl IntoIterator<Item = (i32, String)>) -> Rec
     site.batch(columns).await
 }
 
+/// Whether new values are planned without the columns that stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Alone {
+    Planned,
+    NotPlanned,
+}
+
 /// A statement over the table's own rows.
 struct Change {
     statement: RowStatement,
@@ -75,6 +83,8 @@ struct Change {
     isolation: IsolationLevel,
     patching: Patching,
     updated_columns: Option<BTreeSet<i32>>,
+    /// Whether an UPDATE brings its new values alone, too.
+    alone: Alone,
     /// Rows that are changed.
     filter: Expr,
     /// The number of a [`RowAction`].
@@ -92,6 +102,7 @@ fn delete(mode: RowLevelMode, filter: Expr) -> Change {
         isolation: IsolationLevel::Serializable,
         patching: Patching::Always,
         updated_columns: None,
+        alone: Alone::Planned,
         filter,
         action: lit(RowAction::Delete as i32),
         values: Vec::new(),
@@ -134,7 +145,7 @@ impl Change {
         let frame = context.read_table(Arc::new(provider)).unwrap();
         let changed = frame.filter(self.filter).unwrap();
         let updates = match (&self.updated_columns, self.statement) {
-            (Some(updated), RowStatement::Update) => {
+            (Some(updated), RowStatement::Update) if self.alone == Alone::Planned => {
                 let is_updated = |field: &Field| field_id(field).is_some_and(|id| updated.contains(&id));
                 let own = (LEADING_COLUMNS..).zip(own.fields());
                 let own = own.filter(|(_, f)| is_updated(f)).map(|(at, _)| columns[at].clone());

@@ -1,4 +1,5 @@
-//! Random changes of random tables: whether files are taken apart or written anew, the rows are the same.
+//! Random changes of random tables: whether files are taken apart or written anew, and whether new values come alone or
+//! with all columns, the rows are the same.
 
 use arrow::array::Float64Array;
 use datafusion::logical_expr::{col, lit, when};
@@ -102,7 +103,10 @@ async fn random_change(site: &Site, random: &mut Random, rows: i32) -> Change {
     change(site, filter, action, &new).await
 }
 
-async fn run(seed: u64, version: FormatVersion, patching: Patching) -> (Vec<RecordBatch>, usize) {
+/// How a statement goes about it.
+type Way = (Patching, Alone);
+
+async fn run(seed: u64, version: FormatVersion, (patching, alone): Way) -> (Vec<RecordBatch>, usize) {
     let mut random = Random(seed);
     let mut making = Making::new()
         .version(version)
@@ -117,8 +121,14 @@ async fn run(seed: u64, version: FormatVersion, patching: Patching) -> (Vec<Reco
     }
     let (mut states, mut apart) = (Vec::new(), 0);
     for _ in 0..CHANGES {
+        if version > FormatVersion::V1 && random.one_in(4) {
+            // Files with deletes beside them.
+            let some = ids([random.below(rows as usize) as i32, -1]);
+            delete(RowLevelMode::MergeOnRead, some).run(&site).await.unwrap();
+        }
         let change = Change {
             patching,
+            alone,
             ..random_change(&site, &mut random, rows).await
         };
         let report = change.run(&site).await.unwrap();
@@ -133,10 +143,12 @@ async fn files_taken_apart_have_the_rows_of_files_written_anew() {
     let mut apart = 0;
     for seed in 0..SEEDS {
         for version in [FormatVersion::V1, FormatVersion::V2, FormatVersion::V3] {
-            let (patched, copied) = run(seed, version, Patching::Always).await;
-            let (anew, none) = run(seed, version, Patching::Never).await;
+            let (patched, copied) = run(seed, version, (Patching::Always, Alone::Planned)).await;
+            let (anew, none) = run(seed, version, (Patching::Never, Alone::NotPlanned)).await;
+            let (values, _) = run(seed, version, (Patching::Never, Alone::Planned)).await;
             assert_eq!(none, 0);
             assert_eq!(patched, anew, "seed {seed}, {version:?}");
+            assert_eq!(values, anew, "seed {seed}, {version:?}");
             apart += copied;
         }
     }
