@@ -138,3 +138,15 @@ async fn an_update_of_no_column_keeps_all_rows() {
     let all = (0..40).map(|id| (id, id.to_string()));
     assert_eq!(site.rows("id").await, rows(&site, all).await);
 }
+
+/// What was done is among the plan's metrics.
+#[tokio::test]
+async fn metrics_tell_what_was_copied() {
+    let site = four_files(FormatVersion::V2).await;
+    let (plan, context) = update(RowLevelMode::CopyOnWrite, ids([1, 2, 33])).plan(&site).await;
+    execute(&plan, &context).await.unwrap();
+    let metrics = plan.metrics().unwrap();
+    let found = ["updated_rows", "removed_files", "copied_chunks", "encoded_chunks"]
+        .map(|name| metrics.sum_by_name(name).map(|value| value.as_usize()));
+    assert_eq!(found, [Some(3), Some(2), Some(2), Some(2)]);
+}
