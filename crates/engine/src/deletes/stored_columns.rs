@@ -1,5 +1,7 @@
 //! Some columns of a delete file, in whichever format it is.
 
+use std::error::Error as StdError;
+
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef as ArrowSchemaRef;
 use datafusion::error::Result as EngineResult;
@@ -12,6 +14,7 @@ use tarn_format::manifest::data_file::{DataFile, FileFormat};
 use tarn_format::{Error, Result};
 
 use crate::external;
+use crate::scan::file_errors::{ENCRYPTED, EncryptedFooter};
 use crate::scan::reader_factory::TableReaderFactory;
 use crate::scan::row_batches::FileOfRows;
 
@@ -86,5 +89,11 @@ impl StoredFile {
 
 /// The error of a delete file that cannot be read.
 fn failed(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
-    Error::corrupt("deletes cannot be read").with_source(error)
+    let error = error.into();
+    let first: &(dyn StdError + 'static) = error.as_ref();
+    let mut causes = std::iter::successors(Some(first), |cause| StdError::source(*cause));
+    match causes.any(|cause| cause.is::<EncryptedFooter>()) {
+        true => Error::unsupported(ENCRYPTED),
+        false => Error::corrupt("deletes cannot be read").with_source(error),
+    }
 }

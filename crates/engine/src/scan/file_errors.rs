@@ -1,5 +1,6 @@
 //! What is told when a data file cannot be read: the file, the table, the snapshot, and what to do.
 
+use std::fmt;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
@@ -11,6 +12,23 @@ use tarn_format::{Error, ErrorKind};
 use super::file_planner::BatchStage;
 use crate::error_chain::causes;
 use crate::external;
+
+/// What is told of files whose manifest entry has a key (spec, "Data File Fields", `key_metadata`), or which say themselves
+/// that they are encrypted.
+pub(crate) const ENCRYPTED: &str =
+    "the file is encrypted, which cannot be read yet: read the table with an engine that has its keys";
+
+/// That a Parquet file's footer is encrypted, as the reader of footers tells it.
+#[derive(Debug)]
+pub(crate) struct EncryptedFooter;
+
+impl fmt::Display for EncryptedFooter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the footer is encrypted")
+    }
+}
+
+impl std::error::Error for EncryptedFooter {}
 
 /// Which state of which table is read.
 #[derive(Debug)]
@@ -52,6 +70,7 @@ impl BatchStage for FileErrors {
         let told = match cause(&error) {
             Cause::Other => return error,
             Cause::Missing => gone(),
+            Cause::Encrypted => Error::unsupported(ENCRYPTED),
             Cause::Unreadable => Error::new(
                 ErrorKind::Io,
                 "a data file cannot be read now: check the store and run the statement again",
@@ -98,6 +117,8 @@ fn gone() -> Error {
 enum Cause {
     /// It is not there.
     Missing,
+    /// It cannot be read without keys.
+    Encrypted,
     /// The store failed.
     Unreadable,
     /// Its bytes are no data file.
@@ -111,6 +132,9 @@ fn cause(error: &DataFusionError) -> Cause {
     for error in causes(error) {
         if error.is::<Error>() {
             return Cause::Other;
+        }
+        if error.is::<EncryptedFooter>() {
+            return Cause::Encrypted;
         }
         match error.downcast_ref::<object_store::Error>() {
             Some(object_store::Error::NotFound { .. }) => return Cause::Missing,
@@ -194,6 +218,10 @@ mod tests {
             (
                 DataFusionError::External(Box::new(Error::not_found("file not found"))),
                 ErrorKind::NotFound,
+            ),
+            (
+                DataFusionError::ParquetError(Box::new(ParquetError::External(Box::new(EncryptedFooter)))),
+                ErrorKind::Unsupported,
             ),
             (
                 DataFusionError::External(Box::new(Error::unsupported("encrypted"))),

@@ -7,7 +7,7 @@ mod deleted_rows;
 mod equality_deletes;
 mod field_id_adapter;
 mod file_constants;
-mod file_errors;
+pub(crate) mod file_errors;
 mod file_opening;
 mod file_planner;
 pub mod metadata_columns;

@@ -27,7 +27,7 @@ use super::columns::{Positions, ScanColumns};
 use super::deleted_rows::DeletedRows;
 use super::equality_deletes::EqualityDeletes;
 use super::file_constants::ConstantColumns;
-use super::file_errors::ReadState;
+use super::file_errors::{ENCRYPTED, ReadState};
 use super::metadata_columns::MetadataColumn;
 use super::pushdown::to_predicate;
 use super::read_options::AnswersFrom;
@@ -168,7 +168,13 @@ fn check(task: &FileScanTask) -> tarn_format::Result<()> {
             task.file_format()
         ));
     }
-    Ok(())
+    let is_key = |metadata: Option<&[u8]>| metadata.is_some_and(|key| !key.is_empty());
+    let encrypted = task.deletes().iter().find(|d| is_key(d.key_metadata()));
+    match encrypted {
+        _ if is_key(task.key_metadata()) => refuse(ENCRYPTED.to_string()),
+        Some(delete) => Err(Error::unsupported(ENCRYPTED).with_context("file", delete.path())),
+        None => Ok(()),
+    }
 }
 
 /// The columns that are read: only their statistics are decoded and told to the planner.
@@ -317,3 +323,6 @@ impl Files<'_> {
             .with_extension(IcebergFile { task: task.clone() })
     }
 }
+
+#[cfg(test)]
+mod tests;

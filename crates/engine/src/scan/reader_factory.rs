@@ -20,6 +20,7 @@ use object_store::ObjectStoreExt;
 use object_store::path::Path;
 use tarn_format::io::FileIo;
 
+use super::file_errors::EncryptedFooter;
 use super::source::IcebergFile;
 use super::strict_store::StrictStore;
 use crate::caches::with_store;
@@ -119,6 +120,15 @@ struct TableFileReader {
     opener: Opener,
 }
 
+/// How a file ends whose footer is encrypted (Parquet, "Modular Encryption").
+const ENCRYPTED_END: &[u8] = b"PARE";
+
+async fn is_encrypted(store: &StrictStore, location: &Path, size_bytes: u64) -> bool {
+    let start = size_bytes.saturating_sub(ENCRYPTED_END.len() as u64);
+    let end = store.get_range(location, start..size_bytes).await;
+    end.is_ok_and(|end| end == ENCRYPTED_END)
+}
+
 impl AsyncFileReader for TableFileReader {
     fn get_bytes(&mut self, range: Range<u64>) -> BoxFuture<'_, ParquetResult<Bytes>> {
         self.inner.get_bytes(range)
@@ -140,6 +150,9 @@ impl AsyncFileReader for TableFileReader {
             let status = self.opener.store.head(&self.file.object_meta.location).await;
             // The cache of footers keeps only the text of a store's error.
             let status = status.map_err(|e| ParquetError::External(Box::new(e)))?;
+            if is_encrypted(&self.opener.store, &self.file.object_meta.location, status.size).await {
+                return Err(ParquetError::External(Box::new(EncryptedFooter)));
+            }
             // What went wrong first is what there is to tell, unless the size is shown to be wrong.
             if status.size == self.file.object_meta.size {
                 return Err(error);
