@@ -22,7 +22,7 @@ impl FileOfRows {
     /// Those of reading; `Corrupt` when the file is none of its format, `Unsupported` for what cannot be read.
     pub(crate) async fn open(io: &FileIo, location: &str, format: FileFormat) -> Result<Self> {
         match format {
-            FileFormat::Avro => Ok(FileOfRows::Avro(AvroFile::open(io.read(location).await?)?)),
+            FileFormat::Avro => Ok(FileOfRows::Avro(AvroFile::open(io, location).await?)),
             FileFormat::Orc => Ok(FileOfRows::Orc(OrcFile::open(io, location).await?)),
             other => Err(Error::unsupported(format!("{other} files of rows cannot be read yet"))),
         }
@@ -72,7 +72,7 @@ impl RowBatches {
         match self {
             RowBatches::Orc(batches) => batches.next_batch().await,
             RowBatches::Avro { batches, next } => {
-                let Some(batch) = batches.next_batch()? else {
+                let Some(batch) = batches.next_batch().await? else {
                     return Ok(None);
                 };
                 let first = *next;

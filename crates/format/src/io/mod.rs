@@ -179,6 +179,29 @@ impl FileIo {
         store_error(error).with_context("file", location)
     }
 
+    /// The first bytes of a file (all of it when shorter) and its whole length: one request.
+    pub async fn read_head(&self, location: &str, bytes: u64) -> Result<(Bytes, u64)> {
+        let target = self.resolve(location)?;
+        let read = async {
+            let options = GetOptions {
+                range: Some(GetRange::Bounded(0..bytes)),
+                ..GetOptions::default()
+            };
+            let got = target.store().get_opts(&target.path, options).await?;
+            let size = got.meta.size;
+            Ok((got.bytes().await?, size))
+        };
+        let error = match read.await {
+            Ok(read) => return Ok(read),
+            Err(error) => error,
+        };
+        // An empty file has no range, stores say.
+        match target.store().head(&target.path).await {
+            Ok(meta) if meta.size == 0 => Ok((Bytes::new(), 0)),
+            _ => Err(store_error(error).with_context("file", location)),
+        }
+    }
+
     /// The last bytes of a file (all of it when shorter) and its whole length: for formats with a footer. One request.
     pub async fn read_tail(&self, location: &str, bytes: u64) -> Result<(Bytes, u64)> {
         let target = self.resolve(location)?;

@@ -5,27 +5,23 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{FieldRef, Schema as ArrowSchema, SchemaRef as ArrowSchemaRef};
-use bytes::Bytes;
-use tarn_format::manifest::avro::codec::{BlockBuffer, Decompressor};
-use tarn_format::manifest::avro::container::{Header, read_block, read_header};
+use tarn_format::io::FileIo;
 use tarn_format::manifest::avro::cursor::{Cursor, Malformed};
 use tarn_format::manifest::avro::schema::{AvroSchema, AvroType};
 use tarn_format::manifest::avro::skip::{Skip, SkipCompiler};
 use tarn_format::{Error, Result};
 
+use super::blocks::Blocks;
 use super::column::Column;
 use super::file_schema;
 
 /// Bytes of records after which a batch ends, if it has not as many rows yet as it may.
 const BATCH_BYTES: usize = 32 << 20;
 
-/// A file that is in memory, whose header was read.
+/// A file whose header was read.
 #[derive(Debug)]
 pub(crate) struct AvroFile {
-    bytes: Bytes,
-    header: Header,
-    /// Where the blocks begin.
-    blocks: usize,
+    blocks: Blocks,
     avro: Arc<AvroSchema>,
     schema: ArrowSchemaRef,
 }
@@ -34,18 +30,16 @@ impl AvroFile {
     /// Reads the header.
     ///
     /// # Errors
-    /// `Corrupt` when this is no Avro file of records, `Unsupported` for codecs and types that are not known.
-    pub(crate) fn open(bytes: Bytes) -> Result<Self> {
-        let (header, rest) = read_header(&bytes)?;
-        let blocks = bytes.len() - rest.len();
-        let avro = header.schema()?;
+    /// Those of reading; `Corrupt` when this is no Avro file of records, `Unsupported` for codecs and types that are not
+    /// known.
+    pub(crate) async fn open(io: &FileIo, location: &str) -> Result<Self> {
+        let blocks = Blocks::open(io, location).await?;
+        let avro = blocks.header.schema()?;
         refuse_empty_items(&avro)?;
         Ok(AvroFile {
             schema: file_schema::schema(&avro)?,
             avro,
-            header,
             blocks,
-            bytes,
         })
     }
 
@@ -86,11 +80,7 @@ impl AvroFile {
             schema: Arc::new(ArrowSchema::new(fields)),
             columns: read,
             steps,
-            decompressor: Decompressor::new(self.header.codec()),
-            header: self.header,
-            next_block: self.blocks,
-            bytes: self.bytes,
-            block: BlockBuffer::default(),
+            blocks: self.blocks,
             position: 0,
             records_left: 0,
             batch_rows: batch_rows.min(BATCH_BYTES / width).max(1),
@@ -124,16 +114,12 @@ enum Step {
     Skip(Skip),
 }
 
-/// The batches of a file.
+/// The batches of a file. One block is in memory at a time.
 pub(crate) struct AvroBatches {
     schema: ArrowSchemaRef,
     columns: Vec<Column>,
     steps: Vec<Step>,
-    header: Header,
-    decompressor: Decompressor,
-    bytes: Bytes,
-    next_block: usize,
-    block: BlockBuffer,
+    blocks: Blocks,
     /// In the block.
     position: usize,
     records_left: u64,
@@ -144,7 +130,7 @@ impl fmt::Debug for AvroBatches {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AvroBatches")
             .field("schema", &self.schema)
-            .field("next_block", &self.next_block)
+            .field("blocks", &self.blocks)
             .finish_non_exhaustive()
     }
 }
@@ -153,12 +139,12 @@ impl AvroBatches {
     /// The next batch; `None` at the end of the file.
     ///
     /// # Errors
-    /// `Corrupt` when the file breaks off or holds what its schema does not allow.
-    pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+    /// Those of reading; `Corrupt` when the file breaks off or holds what its schema does not allow.
+    pub(crate) async fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         let mut rows = 0;
         let mut bytes = 0;
         while rows < self.batch_rows && bytes < BATCH_BYTES {
-            if self.records_left == 0 && !self.load_block()? {
+            if self.records_left == 0 && !self.load_block().await? {
                 break;
             }
             let start = self.position;
@@ -176,13 +162,11 @@ impl AvroBatches {
     }
 
     /// Loads the next block that has records; false at the end of the file.
-    fn load_block(&mut self) -> Result<bool> {
+    async fn load_block(&mut self) -> Result<bool> {
         while self.records_left == 0 {
-            let rest = self.bytes.get(self.next_block..).unwrap_or_default();
-            let Some((records, rest)) = read_block(&self.header, rest, &mut self.decompressor, &mut self.block)? else {
+            let Some(records) = self.blocks.advance().await? else {
                 return Ok(false);
             };
-            self.next_block = self.bytes.len() - rest.len();
             self.records_left = records;
             self.position = 0;
         }
@@ -192,7 +176,7 @@ impl AvroBatches {
     /// Decodes records of the block, so many rows at most and until they take so many bytes; returns how many.
     fn decode(&mut self, most_rows: usize, most_bytes: usize) -> Result<usize> {
         let records = usize::try_from(self.records_left).unwrap_or(usize::MAX).min(most_rows);
-        let mut cursor = Cursor::new(&self.block).at(self.position);
+        let mut cursor = Cursor::new(self.blocks.block()).at(self.position);
         let enough = self.position.saturating_add(most_bytes);
         let mut decoded = 0;
         while decoded < records && cursor.position() < enough {

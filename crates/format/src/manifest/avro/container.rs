@@ -131,6 +131,26 @@ pub fn read_block<'a>(
     Ok(Some((record_count, rest)))
 }
 
+/// Bytes of a block's two leading numbers, at most.
+const BLOCK_HEAD_BYTES: usize = 20;
+
+/// How many bytes of the file the block with which `rest` begins takes; `None` when `rest` is too short to tell. A file may
+/// end before.
+///
+/// # Errors
+/// `Corrupt` when the block claims a size that no block has.
+pub fn block_len(rest: &[u8]) -> Result<Option<usize>> {
+    if rest.len() < BLOCK_HEAD_BYTES {
+        return Ok(None);
+    }
+    let (_, after) = read_long(rest)?;
+    let (size_bytes, after) = read_long(after)?;
+    match usize::try_from(size_bytes) {
+        Ok(size) if size <= MAX_BLOCK_BYTES => Ok(Some(rest.len() - after.len() + size + SYNC_BYTES)),
+        _ => Err(Error::corrupt(format!("an Avro block claims {size_bytes} bytes"))),
+    }
+}
+
 /// Reads the header alone.
 ///
 /// # Errors

@@ -2,7 +2,9 @@
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{Decimal128Type, Int32Type, Int64Type};
+use futures::executor::block_on;
 use tarn_format::ErrorKind;
+use tarn_format::io::fault::FaultStore;
 use tarn_format::manifest::avro::codec::Codec;
 use tarn_format::manifest::avro::container::ContainerWriter;
 use tarn_format::manifest::avro::encoder::Encoder;
@@ -20,12 +22,20 @@ fn file(fields: &str, codec: Codec, rows: &[&dyn Fn(&mut Encoder)]) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
+fn open(bytes: Vec<u8>) -> Result<AvroFile> {
+    block_on(async {
+        let io = FileIo::memory();
+        io.write("memory:///f.avro", bytes.into()).await?;
+        AvroFile::open(&io, "memory:///f.avro").await
+    })
+}
+
 fn batches(bytes: Vec<u8>, batch_rows: usize) -> Result<Vec<RecordBatch>> {
-    let file = AvroFile::open(bytes.into())?;
+    let file = open(bytes)?;
     let all: Vec<usize> = (0..file.schema().fields().len()).collect();
     let mut read = file.batches(&all, batch_rows)?;
     let mut found = Vec::new();
-    while let Some(batch) = read.next_batch()? {
+    while let Some(batch) = block_on(read.next_batch())? {
         found.push(batch);
     }
     Ok(found)
@@ -59,6 +69,36 @@ fn every_codec_is_read() {
             .flat_map(|b| b.column(0).as_primitive::<Int64Type>().values());
         assert!(values.copied().eq(0..100_000), "{codec:?}");
     }
+}
+
+/// Larger than what is fetched at a time, with a header and a block that are so too.
+#[test]
+fn a_file_is_fetched_piece_by_piece() {
+    let note = [("note", "n".repeat(9 << 20))];
+    let mut writer = ContainerWriter::new(&record(r#"{"name": "a", "type": "bytes"}"#), &note, Codec::Null);
+    let sizes = [1_usize, 3 << 20, 20 << 20, 3 << 20, 3 << 20, 3 << 20, 7];
+    for size in sizes {
+        writer.record(|e| e.sized(&vec![size as u8; size])).unwrap();
+        writer.flush().unwrap();
+    }
+    let store = FaultStore::memory();
+    let io = store.file_io();
+    let bytes = writer.finish().unwrap();
+    let read: Vec<usize> = block_on(async {
+        io.write("memory:///f.avro", bytes.into()).await.unwrap();
+        store.clear_records();
+        let file = AvroFile::open(&io, "memory:///f.avro").await.unwrap();
+        let mut batches = file.batches(&[0], 1).unwrap();
+        let mut read = Vec::new();
+        while let Some(batch) = batches.next_batch().await.unwrap() {
+            let values = batch.column(0).as_binary::<i32>();
+            read.extend(values.iter().map(|v| v.unwrap().len()));
+        }
+        read
+    });
+    assert_eq!(read, sizes);
+    // The header in two, and not the rest at once.
+    assert!(store.count() >= 5, "{:?}", store.records());
 }
 
 #[test]
@@ -199,12 +239,7 @@ fn types_that_iceberg_does_not_have_are_refused() {
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         assert!(error.message().contains("'odd'"), "{error}");
     }
-    let error = AvroFile::open(
-        ContainerWriter::new("\"int\"", &[], Codec::Null)
-            .finish()
-            .unwrap()
-            .into(),
-    );
+    let error = open(ContainerWriter::new("\"int\"", &[], Codec::Null).finish().unwrap());
     assert_eq!(error.unwrap_err().kind(), ErrorKind::Corrupt);
 }
 
