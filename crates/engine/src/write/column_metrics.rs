@@ -1,7 +1,8 @@
 //! Metrics of columns that are gathered from rows while they are written, where a format's library gives none (Java:
 //! `OrcMetrics`).
 
-use arrow::array::{Array, ArrayRef, RecordBatch};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::error::ArrowError;
 use datafusion::error::Result as EngineResult;
 use datafusion::functions_aggregate::min_max::{MaxAccumulator, MinAccumulator};
 use datafusion::logical_expr::Accumulator;
@@ -12,6 +13,7 @@ use tarn_format::spec::value::Value;
 use super::float_metrics::FloatMetrics;
 use super::metrics::{lower_bound, upper_bound};
 use super::metrics_mode::{MetricsConfig, MetricsMode};
+use crate::arrow::parent_nulls::masked_child;
 use crate::arrow::value::from_scalar;
 
 /// What is known of the columns so far.
@@ -26,6 +28,8 @@ pub(super) struct ColumnMetrics {
 struct Column {
     id: FieldId,
     primitive: PrimitiveType,
+    /// Its place among the rows' columns, then in the structs it is in.
+    way: Vec<usize>,
     nulls: usize,
     /// Of columns whose bounds are told, once there are rows.
     bounds: Option<Bounds>,
@@ -46,11 +50,12 @@ impl Bounds {
 }
 
 impl ColumnMetrics {
-    /// Of columns in the order of the batches.
-    pub(super) fn new(columns: impl Iterator<Item = (FieldId, PrimitiveType)>) -> Self {
-        let columns = columns.map(|(id, primitive)| Column {
+    /// Of columns with the way to each: its place among the rows' columns, then in the structs that it is in.
+    pub(super) fn new(columns: Vec<(FieldId, PrimitiveType, Vec<usize>)>) -> Self {
+        let columns = columns.into_iter().map(|(id, primitive, way)| Column {
             id,
             primitive,
+            way,
             nulls: 0,
             bounds: None,
         });
@@ -65,7 +70,10 @@ impl ColumnMetrics {
     pub(super) fn update(&mut self, batch: &RecordBatch) -> EngineResult<()> {
         self.floats.update(batch);
         self.rows += batch.num_rows();
-        for (column, array) in self.columns.iter_mut().zip(batch.columns()) {
+        for column in &mut self.columns {
+            let Some(array) = array_at(batch, &column.way)? else {
+                continue;
+            };
             column.nulls += array.null_count();
             if !has_bounds(&column.primitive) {
                 continue;
@@ -77,14 +85,9 @@ impl ColumnMetrics {
                     greatest: MaxAccumulator::try_new(array.data_type())?,
                 }),
             };
-            bounds.update(array)?;
+            bounds.update(&array)?;
         }
         Ok(())
-    }
-
-    /// How many values of each column are null.
-    pub(super) fn nulls(&self) -> impl Iterator<Item = usize> {
-        self.columns.iter().map(|column| column.nulls)
     }
 
     /// Fills in counts and bounds.
@@ -108,6 +111,19 @@ impl ColumnMetrics {
             file.upper_bounds.extend(upper.map(|bytes| (column.id, bytes)));
         }
     }
+}
+
+/// The array at the end of the way, null where a struct around it is.
+fn array_at(batch: &RecordBatch, way: &[usize]) -> Result<Option<ArrayRef>, ArrowError> {
+    let Some((first, rest)) = way.split_first() else {
+        return Ok(None);
+    };
+    let mut found = batch.columns().get(*first).cloned();
+    for index in rest {
+        let child = found.as_ref().and_then(|a| masked_child(a.as_struct_opt()?, *index));
+        found = child.transpose()?;
+    }
+    Ok(found)
 }
 
 /// Least and greatest value; `None` when there is none or they are not told.

@@ -19,6 +19,7 @@ pub mod options;
 mod orc_file;
 mod orc_options;
 mod orc_schema;
+mod orc_stripe;
 mod parquet_file;
 mod parquet_options;
 mod parquet_schema;

@@ -1,40 +1,30 @@
 //! One ORC data file: rows in, a [`DataFile`] with metrics out.
-//!
-//! Stripes are encoded by the ORC library, one by one. The end of the file is written here: the library cannot tell field
-//! ids, without which no reader of Iceberg would find a column.
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, FieldRef, Schema as ArrowSchema, SchemaRef as ArrowSchemaRef};
-use arrow::error::ArrowError;
+use arrow::array::RecordBatch;
 use bytes::Bytes;
-use orc_rust::ArrowWriterBuilder;
 use tarn_format::io::{FileIo, FileWriter};
 use tarn_format::manifest::data_file::{DataContent, DataFile, FileFormat};
 use tarn_format::spec::schema::Schema;
+use tarn_format::spec::types::{FieldId, PrimitiveType, Type};
 use tarn_format::{Error, Result, ResultExt};
 
 use super::column_metrics::ColumnMetrics;
 use super::metrics_mode::{MetricsConfig, MetricsMode};
 use super::orc_options::OrcOptions;
-use super::orc_schema::{OrcColumn, columns, root_message};
+use super::orc_schema::{OrcColumn, Stored as Encoded, columns, type_messages};
+use super::orc_stripe::{CHUNK_BYTES, EncodedStripe, Facts, Stored, append_chunk, encode};
 use crate::scan::orc::protobuf::{put_bytes, put_number};
-use crate::scan::orc::{EncodedStripe, encoded_stripe};
 
 /// The first bytes of a file.
 const MAGIC: &[u8] = b"ORC";
-
-/// Bytes that a chunk holds at most.
-const CHUNK_BYTES: usize = 256 << 10;
 
 /// What all files of a write have in common.
 #[derive(Debug)]
 pub(super) struct OrcFiles {
     io: FileIo,
     columns: Vec<OrcColumn>,
-    stored: ArrowSchemaRef,
     options: OrcOptions,
     metrics: MetricsConfig,
 }
@@ -45,12 +35,9 @@ impl OrcFiles {
     /// # Errors
     /// As [`columns`].
     pub(super) fn new(io: FileIo, schema: &Schema, options: OrcOptions, metrics: MetricsConfig) -> Result<Self> {
-        let columns = columns(schema)?;
-        let field = |c: &OrcColumn| -> FieldRef { Arc::new(Field::new(&c.name, c.stored.clone(), true)) };
         Ok(OrcFiles {
             io,
-            stored: Arc::new(ArrowSchema::new(columns.iter().map(field).collect::<Vec<_>>())),
-            columns,
+            columns: columns(schema)?,
             options,
             metrics,
         })
@@ -58,7 +45,7 @@ impl OrcFiles {
 
     /// Begins a file.
     pub(super) fn create(self: &Arc<Self>, location: String) -> Result<OrcFile> {
-        let primitives = self.columns.iter().map(|c| (c.id, c.primitive.clone()));
+        let types = self.columns.iter().map(OrcColumn::types).sum();
         Ok(OrcFile {
             sink: self.io.writer(&location)?,
             location,
@@ -67,8 +54,8 @@ impl OrcFiles {
             rows: 0,
             written: 0,
             stripes: Vec::new(),
-            column_bytes: vec![0; self.columns.len()],
-            metrics: ColumnMetrics::new(primitives),
+            facts: vec![Facts::default(); types],
+            metrics: ColumnMetrics::new(leaves(&self.columns)),
             files: Arc::clone(self),
         })
     }
@@ -87,7 +74,8 @@ pub(super) struct OrcFile {
     written: u64,
     /// Where they begin, and what the footer says of them.
     stripes: Vec<(u64, Vec<u8>)>,
-    column_bytes: Vec<u64>,
+    /// Of the columns at all depths, in the order of types, without the root.
+    facts: Vec<Facts>,
     metrics: ColumnMetrics,
 }
 
@@ -111,21 +99,10 @@ impl OrcFile {
         self.metrics
             .update(batch)
             .map_err(|e| Error::invalid("the rows of an ORC file cannot be compared").with_source(e))?;
-        let fields = self.files.stored.fields();
-        let stored = batch
-            .columns()
-            .iter()
-            .zip(fields)
-            .map(|(a, f)| stored(a, f.data_type()));
-        let stored: Result<Vec<ArrayRef>, ArrowError> = stored.collect();
-        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        let stored = stored
-            .and_then(|arrays| RecordBatch::try_new_with_options(Arc::clone(&self.files.stored), arrays, &options));
-        let stored = stored.map_err(unfit)?;
-        let sizes = stored.columns().iter().map(|a| a.to_data().get_slice_memory_size());
+        let sizes = batch.columns().iter().map(|a| a.to_data().get_slice_memory_size());
         self.waiting_bytes += sizes.sum::<Result<usize, _>>().map_err(unfit)?;
-        self.rows += stored.num_rows();
-        self.waiting.push(stored);
+        self.rows += batch.num_rows();
+        self.waiting.push(batch.clone());
         Ok(())
     }
 
@@ -134,13 +111,14 @@ impl OrcFile {
         if self.waiting.is_empty() {
             return Ok(());
         }
-        let encoded = encode(&self.files, &std::mem::take(&mut self.waiting));
+        let rows = std::mem::take(&mut self.waiting);
+        let encoded = encode(&self.files.columns, &rows, self.files.options.codec);
         self.waiting_bytes = 0;
         let EncodedStripe {
             bytes,
             streams_bytes,
             rows,
-            column_bytes,
+            facts,
         } = encoded.context("file", self.location.as_str())?;
         if self.written == 0 {
             self.put(Bytes::from_static(MAGIC)).await?;
@@ -153,9 +131,7 @@ impl OrcFile {
         put_number(&mut message, 4, bytes.len() as u64 - streams_bytes);
         put_number(&mut message, 5, rows);
         self.stripes.push((start, message));
-        for (total, own) in self.column_bytes.iter_mut().zip(column_bytes) {
-            *total += own;
-        }
+        self.facts.iter_mut().zip(&facts).for_each(|(all, own)| all.add(own));
         self.put(bytes).await
     }
 
@@ -194,9 +170,9 @@ impl OrcFile {
         data.file_size_in_bytes = i64::try_from(written).unwrap_or(i64::MAX);
         data.split_offsets = self.stripes.iter().map(|(start, _)| *start as i64).collect();
         let config = &self.files.metrics;
-        for (column, bytes) in self.files.columns.iter().zip(&self.column_bytes) {
-            if config.mode(column.id) != MetricsMode::None {
-                data.column_sizes.insert(column.id, *bytes as i64);
+        for (id, place) in sized(&self.files.columns) {
+            if let Some(facts) = self.facts.get(place).filter(|_| config.mode(id) != MetricsMode::None) {
+                data.column_sizes.insert(id, facts.bytes as i64);
             }
         }
         self.metrics.fill_in(&mut data, config);
@@ -211,11 +187,10 @@ impl OrcFile {
         match codec {
             0 => tail.extend_from_slice(&footer),
             // Chunks that are stored as they are.
-            _ => footer.chunks(CHUNK_BYTES).for_each(|chunk| {
-                let header = (chunk.len() << 1 | 1) as u32;
-                tail.extend_from_slice(header.to_le_bytes().get(..3).unwrap_or_default());
-                tail.extend_from_slice(chunk);
-            }),
+            _ => {
+                let chunks = footer.chunks(CHUNK_BYTES);
+                chunks.for_each(|chunk| append_chunk(chunk, Stored::AsItIs, &mut tail));
+            }
         }
         let mut postscript = Vec::new();
         put_number(&mut postscript, 1, tail.len() as u64);
@@ -238,19 +213,15 @@ impl OrcFile {
         self.stripes
             .iter()
             .for_each(|(_, stripe)| put_bytes(&mut footer, 3, stripe));
-        put_bytes(&mut footer, 4, &root_message(&self.files.columns));
-        self.files
-            .columns
-            .iter()
-            .for_each(|c| put_bytes(&mut footer, 4, &c.message));
+        let types = type_messages(&self.files.columns);
+        types.iter().for_each(|message| put_bytes(&mut footer, 4, message));
         put_number(&mut footer, 6, self.rows as u64);
-        let root = (0, 0);
-        let columns = self.metrics.nulls().zip(self.column_bytes.iter().copied());
-        for (nulls, bytes) in std::iter::once(root).chain(columns) {
+        let root = Facts::of_rows(self.rows as u64);
+        for facts in std::iter::once(&root).chain(&self.facts) {
             let mut statistics = Vec::new();
-            put_number(&mut statistics, 1, (self.rows - nulls) as u64);
-            put_number(&mut statistics, 10, u64::from(nulls > 0));
-            put_number(&mut statistics, 11, bytes);
+            put_number(&mut statistics, 1, facts.values);
+            put_number(&mut statistics, 10, u64::from(facts.has_null));
+            put_number(&mut statistics, 11, facts.bytes);
             put_bytes(&mut footer, 7, &statistics);
         }
         // There are no indexes of rows.
@@ -263,26 +234,34 @@ impl OrcFile {
 /// Neither Java nor another writer whose faults readers make up for (`OrcFile.WriterImplementation`).
 const UNKNOWN_WRITER: u64 = u32::MAX as u64;
 
-/// A column as the encoder takes it.
-fn stored(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
-    match array.data_type() == to {
-        true => Ok(Arc::clone(array)),
-        false => cast(array, to),
+/// The columns that hold single values and are in no list or map: id, type, and the way to each from the rows' columns.
+fn leaves(columns: &[OrcColumn]) -> Vec<(FieldId, PrimitiveType, Vec<usize>)> {
+    let mut found = Vec::new();
+    for (index, column) in columns.iter().enumerate() {
+        match (&column.field_type, column.stored) {
+            (Type::Primitive(primitive), _) => found.push((column.id, primitive.clone(), vec![index])),
+            (_, Encoded::Struct) => found.extend(leaves(&column.children).into_iter().map(|(id, primitive, way)| {
+                let way = std::iter::once(index).chain(way).collect();
+                (id, primitive, way)
+            })),
+            _ => {}
+        }
     }
+    found
 }
 
-/// Encodes rows as a stripe of a file of their own, and takes the stripe out: it does not say where it lies.
-fn encode(files: &OrcFiles, rows: &[RecordBatch]) -> Result<EncodedStripe> {
-    let bad = |e| Error::invalid("rows cannot be written to an ORC file").with_source(e);
-    let mut file = Vec::new();
-    let mut builder = ArrowWriterBuilder::new(&mut file, Arc::clone(&files.stored))
-        .with_stripe_byte_size(usize::MAX)
-        .with_compression_block_size(CHUNK_BYTES);
-    if let Some(codec) = files.options.codec.of_writer() {
-        builder = builder.with_compression(codec);
+/// The columns in no list or map, with their places among all but the root.
+fn sized(columns: &[OrcColumn]) -> Vec<(FieldId, usize)> {
+    fn add(columns: &[OrcColumn], mut place: usize, found: &mut Vec<(FieldId, usize)>) {
+        for column in columns {
+            found.push((column.id, place));
+            if column.stored == Encoded::Struct {
+                add(&column.children, place + 1, found);
+            }
+            place += column.types();
+        }
     }
-    let mut writer = builder.try_build().map_err(bad)?;
-    rows.iter().try_for_each(|batch| writer.write(batch)).map_err(bad)?;
-    writer.close().map_err(bad)?;
-    encoded_stripe(&Bytes::from(file), files.columns.len())
+    let mut found = Vec::new();
+    add(columns, 0, &mut found);
+    found
 }

@@ -1,6 +1,5 @@
 //! `write.orc.*`: how ORC files are compressed and cut into stripes.
 
-use orc_rust::compression::CompressionType;
 use tarn_format::Result;
 
 use super::options::{Setting, Settings, invalid};
@@ -46,16 +45,6 @@ impl OrcCodec {
             OrcCodec::Snappy => 2,
             OrcCodec::Lz4 => 4,
             OrcCodec::Zstd => 5,
-        }
-    }
-
-    pub(super) fn of_writer(self) -> Option<CompressionType> {
-        match self {
-            OrcCodec::None => None,
-            OrcCodec::Zlib => Some(CompressionType::Zlib),
-            OrcCodec::Snappy => Some(CompressionType::Snappy),
-            OrcCodec::Lz4 => Some(CompressionType::Lz4),
-            OrcCodec::Zstd => Some(CompressionType::Zstd),
         }
     }
 }

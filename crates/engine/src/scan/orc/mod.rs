@@ -6,7 +6,6 @@
 mod codec;
 mod column;
 mod decimal;
-mod encoded;
 mod file_schema;
 mod integers;
 mod lzo;
@@ -23,5 +22,17 @@ pub(crate) mod types;
 #[cfg(test)]
 mod made;
 
-pub(crate) use encoded::{EncodedStripe, encoded_stripe};
 pub(crate) use reader::{OrcBatches, OrcFile, RowsAt};
+
+/// The integers of a stream that is not compressed, whose runs are of version 2.
+#[cfg(test)]
+pub(crate) fn decoded_integers(stream: bytes::Bytes, count: usize) -> tarn_format::Result<Vec<i64>> {
+    let compression = stream::Compression {
+        codec: None,
+        chunk_bytes: 0,
+    };
+    let stream = stream::Stream::new(Some(stream), compression);
+    let mut values = Vec::new();
+    integers::IntegerRuns::new(stream, integers::Version::Two, integers::Sign::Signed).read(count, &mut values)?;
+    Ok(values)
+}

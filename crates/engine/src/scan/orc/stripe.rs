@@ -172,16 +172,6 @@ impl StripeFooter {
     }
 }
 
-/// What the streams of each column take, by the footer of a stripe.
-pub(super) fn stream_bytes(footer: Bytes, compression: Compression) -> Result<HashMap<u64, u64>> {
-    let footer = Stream::new(Some(footer), compression).read_to_end(MAX_FOOTER_BYTES)?;
-    let mut bytes = HashMap::new();
-    for (_, column, own) in StripeFooter::read(&footer)?.streams {
-        *bytes.entry(column).or_default() += own;
-    }
-    Ok(bytes)
-}
-
 fn stream(message: &[u8]) -> Result<StoredStream> {
     let (mut kind, mut column, mut bytes) = (0, 0, 0);
     let mut fields = Fields::of(message);

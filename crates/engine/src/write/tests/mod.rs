@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::compute::concat_batches;
+use arrow::datatypes::DataType;
 use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::col;
@@ -40,7 +41,7 @@ use tarn_format::scan::snapshots::SnapshotSelector;
 use tarn_format::spec::partition::{PartitionField, PartitionSpec};
 use tarn_format::spec::schema::Schema;
 use tarn_format::spec::snapshot::Properties;
-use tarn_format::spec::sort::SortOrder;
+use tarn_format::spec::sort::{NullOrder, SortDirection, SortField, SortOrder};
 use tarn_format::spec::table_metadata::FormatVersion;
 use tarn_format::spec::types::{NestedField, StructType};
 use tarn_format::transform::Transform;
@@ -82,6 +83,21 @@ impl Making {
             field_id: 0,
             name: format!("p{}", self.spec.fields.len()),
             transform,
+            extra: Default::default(),
+        });
+        self
+    }
+
+    pub(crate) fn sorted_by(mut self, source_id: i32, direction: SortDirection) -> Self {
+        self.order.order_id = 1;
+        self.order.fields.push(SortField {
+            source_ids: vec![source_id],
+            transform: Transform::Identity,
+            direction,
+            null_order: match direction {
+                SortDirection::Asc => NullOrder::First,
+                SortDirection::Desc => NullOrder::Last,
+            },
             extra: Default::default(),
         });
         self
@@ -134,6 +150,12 @@ impl Site {
     pub(crate) async fn batch(&self, columns: Vec<ArrayRef>) -> RecordBatch {
         let schema = schema_to_arrow(self.table().await.metadata.current_schema());
         RecordBatch::try_new(schema, columns).unwrap()
+    }
+
+    /// The Arrow types of the table's columns.
+    pub(crate) async fn batch_types(&self) -> Vec<DataType> {
+        let schema = schema_to_arrow(self.table().await.metadata.current_schema());
+        schema.fields().iter().map(|f| f.data_type().clone()).collect()
     }
 
     /// Appends the rows of plan partitions.
