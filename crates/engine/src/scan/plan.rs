@@ -11,6 +11,7 @@ use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::Result;
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::logical_expr::Expr;
+use datafusion::physical_expr::LexOrdering;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion_datasource::compute_all_files_statistics;
 use tarn_format::deletes::DeleteKind;
@@ -25,10 +26,12 @@ use tarn_format::{Error, ResultExt};
 
 use super::columns::{Positions, ScanColumns};
 use super::deleted_rows::DeletedRows;
+use super::distinct_counts::{distinct_counts, tell};
 use super::equality_deletes::EqualityDeletes;
 use super::file_constants::ConstantColumns;
 use super::file_errors::{ENCRYPTED, ReadState};
 use super::metadata_columns::MetadataColumn;
+use super::proven_order::{arrange, order_of_files};
 use super::pushdown::to_predicate;
 use super::read_options::AnswersFrom;
 use super::reader_factory::TableReaderFactory;
@@ -85,16 +88,23 @@ pub(crate) fn scan_planned(
     let context = scan_context(table, plan, Arc::clone(&readers), (deleted, deletes)).map_err(external)?;
     let columns = ScanColumns::new(table, &context.equality, positions);
     let projection = columns.projection(table, request.projection);
+    let metadata = &table.table().metadata;
+    let described = (columns.all().as_ref(), table.iceberg_schema().as_ref());
     let files = Files {
         table,
         columns: Arc::clone(columns.all()),
         deleted,
+        order: order_of_files(&plan.tasks, metadata, described),
     };
     let target_partitions = state.config().target_partitions().max(1);
     let groups = files.groups(plan, target_partitions);
     let all_columns = Arc::clone(columns.all());
     let (mut groups, mut statistics) = compute_all_files_statistics(groups, all_columns, true, false)?;
-    let options = table.read_options().split_options(&table.table().metadata.properties);
+    if let Some(snapshot) = &plan.snapshot {
+        let counts = distinct_counts(metadata, snapshot.snapshot_id);
+        tell(&mut statistics, columns.all(), &counts);
+    }
+    let options = table.read_options().split_options(&metadata.properties);
     if let Some(options) = options.map_err(external)? {
         // Statistics are those of whole files: pieces of one would count its rows several times.
         groups = files
@@ -119,6 +129,7 @@ pub(crate) fn scan_planned(
     let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
         .with_file_groups(groups)
         .with_statistics(statistics)
+        .with_output_ordering(files.order.into_iter().collect())
         .with_projection_indices(projection)?
         .with_limit(request.limit)
         .build();
@@ -277,11 +288,16 @@ struct Files<'a> {
     /// The columns that statistics are told of.
     columns: ArrowSchemaRef,
     deleted: DeletedRows,
+    /// The order of rows in each.
+    order: Option<LexOrdering>,
 }
 
 impl Files<'_> {
     fn groups(&self, plan: &ScanPlan, target_partitions: usize) -> Vec<FileGroup> {
-        let files: Vec<PartitionedFile> = plan.tasks.iter().map(|task| self.file(task)).collect();
+        let mut files: Vec<PartitionedFile> = plan.tasks.iter().map(|task| self.file(task)).collect();
+        if let Some(order) = &self.order {
+            arrange(&mut files, order);
+        }
         FileGroup::new(files).split_files(target_partitions)
     }
 
