@@ -2,6 +2,7 @@
 //! `schema_of_variant`, and casts from and to variants.
 
 mod convert;
+mod json;
 mod path;
 mod schema;
 mod udfs;

@@ -11,10 +11,10 @@ use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use parquet_variant_compute::{VariantArrayBuilder, cast_to_variant};
-use parquet_variant_json::JsonToVariant;
 use tarn_engine::arrow::variant::{as_column, is_variant_type, variant_at, variant_type, variants_as_json};
 
 use super::convert::convert;
+use super::json::append_json;
 use super::path::Path;
 use super::schema::schema_of;
 use crate::functions::type_name;
@@ -83,7 +83,7 @@ impl Kernel for ParseJson {
                 builder.append_null();
                 continue;
             };
-            match (builder.append_json(text), self.0) {
+            match (append_json(text, &mut builder), self.0) {
                 (Ok(()), _) => {}
                 (Err(_), OnMisfit::Null) => builder.append_null(),
                 (Err(error), OnMisfit::Fail) => {
