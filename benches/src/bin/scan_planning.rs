@@ -1,8 +1,9 @@
-//! Scan planning over tables of metadata only: 10,000 and 200,000 data files with bounds of 20 columns, and the latter
-//! again with a deletion vector for every second file.
+//! Scan planning over tables of metadata only: 10,000 and 200,000 data files with bounds of 20 columns, both again with
+//! a deletion vector for every second file, 200,000 files of one column, and one file of 10,000 columns.
 //!
-//! Prints for each table: the time to inflate the manifests' blocks alone (on one thread and on all), to plan a
-//! selective predicate with an empty cache and with a full one, and the cache's bytes per file. With `TARN_PYTHON`
+//! Prints for each table: the time to inflate the manifests' blocks alone (on one thread and on all), wall and CPU time to
+//! plan a selective predicate with an empty cache and with a full one, with feature `sql` to make DataFusion's plan of all
+//! columns too, the cache's bytes per file and the most memory that planning took (on Linux). With `TARN_PYTHON`
 //! set to a Python that has PyIceberg, the same scan is planned there too.
 
 use std::process::Command;
@@ -11,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use tarn_benches::timing::{Cost, Stopwatch};
 use tarn_format::expr::Predicate;
 use tarn_format::io::FileIo;
 use tarn_format::manifest;
@@ -32,7 +34,6 @@ use tarn_format::transform::Transform;
 
 type Failure = Box<dyn std::error::Error>;
 
-const COLUMNS: i32 = 20;
 const ROWS_PER_FILE: i64 = 1000;
 const MANIFEST_TARGET_BYTES: usize = 8 << 20;
 const SNAPSHOT_ID: i64 = 7_000_000_000_000_000_001;
@@ -45,19 +46,19 @@ fn column_type(id: i32) -> PrimitiveType {
     }
 }
 
-fn schema() -> Result<Schema, Failure> {
-    let fields = (1..=COLUMNS)
+fn schema(columns: i32) -> Result<Schema, Failure> {
+    let fields = (1..=columns)
         .map(|id| NestedField::optional(id, format!("c{id}"), Type::Primitive(column_type(id))))
         .collect();
     Ok(Schema::new(0, StructType::new(fields), vec![])?)
 }
 
-/// Partitioned by a bucket of `c2`, so that partitions prune nothing of a filter on `c1`.
-fn spec() -> PartitionSpec {
+/// Partitioned by a bucket of `c2`, so that partitions prune nothing of a filter on `c1`; of `c1` where it is alone.
+fn spec(columns: i32) -> PartitionSpec {
     PartitionSpec {
         spec_id: 0,
         fields: vec![PartitionField {
-            source_ids: vec![2],
+            source_ids: vec![columns.min(2)],
             field_id: 1000,
             name: "c2_bucket".into(),
             transform: Transform::Bucket(16),
@@ -76,7 +77,7 @@ fn scrambled(seed: u64) -> u64 {
 }
 
 /// File `n`: `c1` holds `n * ROWS_PER_FILE ..`, the others are scattered.
-fn data_file(location: &str, n: u64) -> Result<DataFile, Failure> {
+fn data_file(location: &str, columns: i32, n: u64) -> Result<DataFile, Failure> {
     let id = scrambled(n);
     let path = format!("{location}/data/c2_bucket={}/{n:05}-{id:016x}-00001.parquet", n % 16);
     let mut file = DataFile::new(DataContent::Data, path, FileFormat::Parquet);
@@ -85,7 +86,7 @@ fn data_file(location: &str, n: u64) -> Result<DataFile, Failure> {
     file.file_size_in_bytes = 100_000 + (id % 1_000_000) as i64;
     file.split_offsets = vec![4];
     file.sort_order_id = Some(0);
-    for column in 1..=COLUMNS {
+    for column in 1..=columns {
         let r = scrambled(id ^ column as u64);
         file.column_sizes.insert(column, (r % 100_000) as i64);
         file.value_counts.insert(column, ROWS_PER_FILE);
@@ -109,8 +110,8 @@ fn data_file(location: &str, n: u64) -> Result<DataFile, Failure> {
 }
 
 /// The deletion vector of file `n`.
-fn deletion_vector(location: &str, n: u64) -> Result<DataFile, Failure> {
-    let target = data_file(location, n)?;
+fn deletion_vector(location: &str, columns: i32, n: u64) -> Result<DataFile, Failure> {
+    let target = data_file(location, columns, n)?;
     let path = format!("{location}/data/deletes-{:016x}.puffin", scrambled(n / 100));
     let mut file = DataFile::new(DataContent::PositionDeletes, path, FileFormat::Puffin);
     file.partition = target.partition;
@@ -128,6 +129,7 @@ struct Size {
     data_files: u64,
     /// Of the first so many even files.
     deletion_vectors: u64,
+    columns: i32,
 }
 
 impl Size {
@@ -147,8 +149,8 @@ struct Table {
 }
 
 async fn write_table(io: &FileIo, location: &str, size: Size) -> Result<Table, Failure> {
-    let spec = Arc::new(spec());
-    let schema = Arc::new(schema()?);
+    let spec = Arc::new(spec(size.columns));
+    let schema = Arc::new(schema(size.columns)?);
     let options = ManifestWriterOptions::new(size.format_version(), Arc::clone(&spec), Arc::clone(&schema));
     let options = options.with_snapshot_id(SNAPSHOT_ID);
     let mut manifests = Vec::new();
@@ -161,8 +163,8 @@ async fn write_table(io: &FileIo, location: &str, size: Size) -> Result<Table, F
             let mut writer = ManifestWriter::new(options.clone().with_content(content))?;
             while n < count && writer.bytes_written() < MANIFEST_TARGET_BYTES {
                 let file = match content {
-                    ManifestContent::Data => data_file(location, n)?,
-                    ManifestContent::Deletes => deletion_vector(location, n * 2)?,
+                    ManifestContent::Data => data_file(location, size.columns, n)?,
+                    ManifestContent::Deletes => deletion_vector(location, size.columns, n * 2)?,
                 };
                 writer.added(&file, None)?;
                 n += 1;
@@ -207,7 +209,7 @@ fn metadata_json(
     });
     let mut metadata = json!({
         "format-version": version.number(), "table-uuid": "6f1b5d0e-3c59-4b1d-8d0c-0c5f1c3b2a10", "location": location,
-        "last-sequence-number": 1, "last-updated-ms": 1_700_000_000_000_i64, "last-column-id": COLUMNS,
+        "last-sequence-number": 1, "last-updated-ms": 1_700_000_000_000_i64, "last-column-id": schema.highest_field_id(),
         "schemas": [serde_json::to_value(schema)?], "current-schema-id": 0,
         "partition-specs": [serde_json::to_value(spec)?], "default-spec-id": 0, "last-partition-id": 1000,
         "sort-orders": [{"order-id": 0, "fields": []}], "default-sort-order-id": 0, "properties": {},
@@ -261,15 +263,58 @@ fn inflate_on_all_cores(files: &[bytes::Bytes]) -> Result<Duration, Failure> {
     Ok(started.elapsed())
 }
 
-async fn timed_plan(scan: &TableScan) -> Result<(Duration, ScanPlan), Failure> {
-    let started = Instant::now();
+async fn timed_plan(scan: &TableScan) -> Result<(Cost, ScanPlan), Failure> {
+    let started = Stopwatch::start();
     let plan = scan.plan().await?;
-    Ok((started.elapsed(), plan))
+    Ok((started.stop(), plan))
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
+/// By wall time.
+fn median(mut times: Vec<Cost>) -> Cost {
+    times.sort_unstable_by_key(|cost| cost.wall);
     times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+fn line(what: &str, cost: Cost, more: &str) {
+    println!("  {what:22}{:9.2} ms {:9.2} ms CPU  {more}", ms(cost.wall), ms(cost.cpu));
+}
+
+/// Forgets the most memory that the process has had so far.
+fn forget_peak() {
+    // Only Linux has it.
+    std::fs::write("/proc/self/clear_refs", "5").ok();
+}
+
+/// The most memory that the process has had, in MB.
+fn peak_megabytes() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: f64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kilobytes / 1024.0)
+}
+
+/// DataFusion's plan of all columns and files, from cached manifests.
+#[cfg(feature = "sql")]
+async fn engine_plan(table: &Table, io: &FileIo, cache: &ManifestCache) -> Result<Cost, Failure> {
+    use tarn::datafusion::prelude::SessionContext;
+    use tarn::engine::{Caches, IcebergTable};
+    use tarn_format::catalog::{Namespace, Table as CatalogTable, TableIdent};
+    let loaded = CatalogTable {
+        ident: TableIdent::new(Namespace::new(["db"]), "t"),
+        metadata: Arc::clone(&table.metadata),
+        metadata_location: Some(table.metadata_location.clone()),
+        io: io.clone(),
+    };
+    let caches = Caches {
+        manifests: cache.clone(),
+        ..Caches::default()
+    };
+    let context = SessionContext::new();
+    let provider = IcebergTable::new(loaded, tarn_format::scan::snapshots::SnapshotSelector::Current, caches)?;
+    context.register_table("t", Arc::new(provider))?;
+    let started = Stopwatch::start();
+    context.sql("SELECT * FROM t").await?.create_physical_plan().await?;
+    Ok(started.stop())
 }
 
 async fn measure(location: &str, size: Size) -> Result<(), Failure> {
@@ -282,7 +327,8 @@ async fn measure(location: &str, size: Size) -> Result<(), Failure> {
     }
     let bytes: usize = stored.iter().map(bytes::Bytes::len).sum();
     println!(
-        "{files} files, {} deletion vectors, {} manifests, {:.1} MB",
+        "{files} files of {} columns, {} deletion vectors, {} manifests, {:.1} MB",
+        size.columns,
         size.deletion_vectors,
         stored.len(),
         bytes as f64 / 1e6
@@ -298,24 +344,24 @@ async fn measure(location: &str, size: Size) -> Result<(), Failure> {
     let cache = ManifestCache::default();
     let setup = ScanSetup::new(Arc::clone(&table.metadata), io.clone(), cache.clone()).filter(filter);
     let scan = TableScan::new(setup);
+    drop(stored);
+    forget_peak();
     let (cold, plan) = timed_plan(&scan).await?;
-    println!(
-        "  plan, empty cache     {:9.2} ms  {} files",
-        ms(cold),
-        plan.tasks.len()
-    );
+    line("plan, empty cache", cold, &format!("{} files", plan.tasks.len()));
     let mut warm = Vec::new();
     for _ in 0..21 {
         warm.push(timed_plan(&scan).await?.0);
     }
-    println!("  plan, full cache      {:9.2} ms  (median of 21)", ms(median(warm)));
-    let all = TableScan::new(ScanSetup::new(Arc::clone(&table.metadata), io, cache.clone()));
+    line("plan, full cache", median(warm), "(median of 21)");
+    let all = TableScan::new(ScanSetup::new(Arc::clone(&table.metadata), io.clone(), cache.clone()));
     let (everything, plan) = timed_plan(&all).await?;
-    println!(
-        "  plan of all files     {:9.2} ms  {} files",
-        ms(everything),
-        plan.tasks.len()
-    );
+    line("plan of all files", everything, &format!("{} files", plan.tasks.len()));
+    drop(plan);
+    #[cfg(feature = "sql")]
+    line("DataFusion's plan", engine_plan(&table, &io, &cache).await?, "(of all files and columns)");
+    if let Some(peak) = peak_megabytes() {
+        println!("  most memory           {peak:9.1} MB");
+    }
     println!(
         "  cache                 {:9.1} bytes per file",
         cache.size_bytes().await as f64 / files as f64
@@ -347,7 +393,14 @@ fn ms(duration: Duration) -> f64 {
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
-    for (data_files, deletion_vectors) in [(10_000, 0), (200_000, 0), (200_000, 100_000)] {
+    for (data_files, deletion_vectors, columns) in [
+        (10_000, 0, 20),
+        (10_000, 5_000, 20),
+        (200_000, 0, 20),
+        (200_000, 100_000, 20),
+        (200_000, 0, 1),
+        (1, 0, 10_000),
+    ] {
         let directory = tempfile::tempdir()?;
         let location = directory
             .path()
@@ -356,6 +409,7 @@ async fn main() -> Result<(), Failure> {
         let size = Size {
             data_files,
             deletion_vectors,
+            columns,
         };
         measure(location, size).await?;
     }
