@@ -9,6 +9,7 @@ use std::sync::Arc;
 use arrow::datatypes::{Schema as ArrowSchema, SchemaRef as ArrowSchemaRef};
 use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
+use tarn_format::manifest::data_file::FileFormat;
 use tarn_format::scan::FileScanTask;
 use tarn_format::scan::task::ColumnStatistics as IcebergStatistics;
 use tarn_format::spec::schema::Schema;
@@ -51,12 +52,24 @@ fn columns(task: &FileScanTask, arrow: &ArrowSchema, schema: &Schema, exact: boo
         };
         let mut statistics = column_statistics(&task.statistics(id)?, primitive)?;
         in_type_of(field, &mut statistics);
+        let exact = exact && !is_rounded(task.file_format(), primitive);
         Some(if exact { statistics } else { statistics.to_inexact() })
     };
     let fields = arrow.fields().iter();
     fields
         .map(|f| column(f).unwrap_or_else(ColumnStatistics::new_unknown))
         .collect()
+}
+
+/// Whether bounds may lie beyond the values: old writers of ORC keep statistics of timestamps in
+/// milliseconds, from which Java takes the bounds.
+fn is_rounded(format: FileFormat, primitive: &PrimitiveType) -> bool {
+    use PrimitiveType as P;
+    format == FileFormat::Orc
+        && matches!(
+            primitive,
+            P::Timestamp | P::Timestamptz | P::TimestampNs | P::TimestamptzNs
+        )
 }
 
 /// Instants in the zone of the scan's column.

@@ -187,6 +187,17 @@ impl Site {
         concat_batches(&schema, &batches.collect().await.unwrap()).unwrap()
     }
 
+    /// The plan of a query of the table `t`.
+    pub(crate) async fn plan(&self, sql: &str) -> String {
+        let table = IcebergTable::new(self.table().await, SnapshotSelector::Current, Caches::default()).unwrap();
+        let context = SessionContext::new();
+        context.register_table("t", Arc::new(table)).unwrap();
+        let plan = context.sql(sql).await.unwrap().create_physical_plan().await.unwrap();
+        datafusion::physical_plan::displayable(plan.as_ref())
+            .indent(false)
+            .to_string()
+    }
+
     /// The data files of the current snapshot, as its manifests list them.
     pub(crate) async fn files(&self) -> Vec<DataFile> {
         let table = self.table().await;

@@ -279,6 +279,23 @@ async fn nested_columns_are_read_by_another_library() {
     }
 }
 
+/// Old writers round them to milliseconds.
+#[tokio::test]
+async fn bounds_of_timestamps_answer_nothing() {
+    let columns = vec![
+        NestedField::required(1, "at", PrimitiveType::Timestamp),
+        NestedField::required(2, "n", PrimitiveType::Long),
+    ];
+    let site = Site::new(columns, orc()).await;
+    let at: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![1, 5]));
+    let n: ArrayRef = Arc::new(Int64Array::from(vec![1, 5]));
+    site.append(site.batch(vec![at, n]).await).await.unwrap();
+    for (column, is_read) in [("at", true), ("n", false)] {
+        let plan = site.plan(&format!("SELECT max({column}) FROM t")).await;
+        assert_eq!(plan.contains("DataSourceExec"), is_read, "{plan}");
+    }
+}
+
 /// Its readers take the last second before 1970 for the first one after (ORC-763).
 #[tokio::test]
 async fn the_second_before_1970_is_refused() {
