@@ -11,10 +11,10 @@ use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use tarn_format::manifest::data_file::{DataFile, FileFormat};
-use tarn_format::{Error, Result};
+use tarn_format::{Error, ErrorKind, Result};
 
 use crate::external;
-use crate::scan::file_errors::{ENCRYPTED, EncryptedFooter};
+use crate::scan::file_errors::{ENCRYPTED, EncryptedFooter, has_key};
 use crate::scan::reader_factory::TableReaderFactory;
 use crate::scan::row_batches::FileOfRows;
 
@@ -30,6 +30,20 @@ impl StoredFile {
     /// # Errors
     /// `Corrupt` when it cannot be opened, `Unsupported` for formats that are not read yet.
     pub(super) async fn open(
+        readers: &TableReaderFactory,
+        file: &DataFile,
+        metrics: &ExecutionPlanMetricsSet,
+    ) -> Result<Self> {
+        let opened = Self::open_as_plain(readers, file, metrics).await;
+        opened.map_err(
+            |e| match e.kind() == ErrorKind::Corrupt && has_key(file.key_metadata.as_deref()) {
+                true => Error::unsupported(ENCRYPTED).with_context("file", file.file_path.to_string()),
+                false => e,
+            },
+        )
+    }
+
+    async fn open_as_plain(
         readers: &TableReaderFactory,
         file: &DataFile,
         metrics: &ExecutionPlanMetricsSet,

@@ -13,10 +13,15 @@ use super::file_planner::BatchStage;
 use crate::error_chain::causes;
 use crate::external;
 
-/// What is told of files whose manifest entry has a key (spec, "Data File Fields", `key_metadata`), or which say themselves
-/// that they are encrypted.
+/// What is told of files that say themselves that they are encrypted, and of those that cannot be read and have a key in their
+/// manifest entry (spec, "Data File Fields", `key_metadata`). A key alone says nothing: there are files with one in plain text.
 pub(crate) const ENCRYPTED: &str =
     "the file is encrypted, which cannot be read yet: read the table with an engine that has its keys";
+
+/// Whether there is a key. Some writers say that there is none by no bytes.
+pub(crate) fn has_key(metadata: Option<&[u8]>) -> bool {
+    metadata.is_some_and(|key| !key.is_empty())
+}
 
 /// That a Parquet file's footer is encrypted, as the reader of footers tells it.
 #[derive(Debug)]
@@ -42,13 +47,16 @@ pub(crate) struct ReadState {
 #[derive(Debug)]
 pub(super) struct FileErrors {
     file: String,
+    has_key: bool,
     state: Arc<ReadState>,
 }
 
 impl FileErrors {
-    pub(super) fn new(file: &str, state: Arc<ReadState>) -> Self {
+    /// Of a file with this key in its manifest entry.
+    pub(super) fn new(file: &str, key: Option<&[u8]>, state: Arc<ReadState>) -> Self {
         FileErrors {
             file: file.to_string(),
+            has_key: has_key(key),
             state,
         }
     }
@@ -71,6 +79,7 @@ impl BatchStage for FileErrors {
             Cause::Other => return error,
             Cause::Missing => gone(),
             Cause::Encrypted => Error::unsupported(ENCRYPTED),
+            Cause::Broken if self.has_key => Error::unsupported(ENCRYPTED),
             Cause::Unreadable => Error::new(
                 ErrorKind::Io,
                 "a data file cannot be read now: check the store and run the statement again",
@@ -89,6 +98,9 @@ impl FileErrors {
         // The store's own words say nothing of what to do.
         let error = match error.kind() {
             ErrorKind::NotFound => with_pairs(gone(), error.context().to_vec()),
+            ErrorKind::Corrupt if self.has_key && error.context().iter().all(|(key, _)| *key != "data file") => {
+                with_pairs(Error::unsupported(ENCRYPTED), error.context().to_vec())
+            }
             _ => error,
         };
         let mut pairs = vec![("file", self.file.clone()), ("table", self.state.table.clone())];
@@ -176,7 +188,7 @@ mod tests {
             table: "db.t".to_string(),
             snapshot_id: Some(7),
         };
-        let DataFusionError::External(told) = FileErrors::new("a.parquet", Arc::new(state)).error(error) else {
+        let DataFusionError::External(told) = FileErrors::new("a.parquet", None, Arc::new(state)).error(error) else {
             return None;
         };
         let told = told.downcast::<Error>().unwrap();

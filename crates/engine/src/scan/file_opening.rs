@@ -49,7 +49,7 @@ impl Morselizer for IcebergMorselizer {
     fn plan_file(&self, file: PartitionedFile) -> Result<Box<dyn MorselPlanner>> {
         let task = task_of(&file)?;
         let state = Arc::clone(&self.opening.context.state);
-        let errors = Arc::new(FileErrors::new(task.path(), state));
+        let errors = Arc::new(FileErrors::new(task.path(), task.key_metadata(), state));
         let planner = self.plan_task(task, file).map_err(|e| errors.error(e))?;
         Ok(Box::new(StagedPlanner::new(planner, errors)))
     }

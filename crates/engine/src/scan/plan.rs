@@ -29,7 +29,7 @@ use super::deleted_rows::DeletedRows;
 use super::distinct_counts::{distinct_counts, tell};
 use super::equality_deletes::EqualityDeletes;
 use super::file_constants::ConstantColumns;
-use super::file_errors::{ENCRYPTED, ReadState};
+use super::file_errors::ReadState;
 use super::metadata_columns::MetadataColumn;
 use super::proven_order::{arrange, order_of_files};
 use super::pushdown::to_predicate;
@@ -179,13 +179,7 @@ fn check(task: &FileScanTask) -> tarn_format::Result<()> {
             task.file_format()
         ));
     }
-    let is_key = |metadata: Option<&[u8]>| metadata.is_some_and(|key| !key.is_empty());
-    let encrypted = task.deletes().iter().find(|d| is_key(d.key_metadata()));
-    match encrypted {
-        _ if is_key(task.key_metadata()) => refuse(ENCRYPTED.to_string()),
-        Some(delete) => Err(Error::unsupported(ENCRYPTED).with_context("file", delete.path())),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// The columns that are read: only their statistics are decoded and told to the planner.

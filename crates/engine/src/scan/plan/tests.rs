@@ -59,32 +59,39 @@ async fn keys_alone_do_not_matter() {
     assert_eq!(read(&site).await.unwrap(), 100);
 }
 
+/// A file whose entry has a key is read if it is what it should be; what it is made of tells.
 #[tokio::test]
-async fn a_data_file_with_a_key_is_refused() {
+async fn files_with_a_key_are_read_unless_they_are_encrypted() {
     let site = site().await;
     let mut file = site.file().await;
-    file.file_path = "s3://bucket/wh/db/t/data/secret.parquet".into();
-    // No key at all, as some writers say it.
-    file.key_metadata = Some(Vec::new());
     let io = site.table().await.io;
-    let plain = io.read(&site.file().await.file_path).await.unwrap();
-    io.write(&file.file_path, plain).await.unwrap();
+    let plain = io.read(&file.file_path).await.unwrap();
+    file.file_path = "s3://bucket/wh/db/t/data/plain.parquet".into();
+    file.key_metadata = Some(vec![1, 2, 3]);
+    io.write(&file.file_path, plain.clone()).await.unwrap();
     append(&site, file.clone()).await;
     assert_eq!(read(&site).await.unwrap(), 200);
-    file.file_path = "s3://bucket/wh/db/t/data/more.parquet".into();
-    file.key_metadata = Some(vec![1, 2, 3]);
+    file.file_path = "s3://bucket/wh/db/t/data/secret.parquet".into();
+    let secret: Vec<u8> = plain.iter().map(|byte| !byte).collect();
+    io.write(&file.file_path, secret.into()).await.unwrap();
     append(&site, file).await;
-    assert!(refusal(&site).await.to_string().contains("more.parquet"));
+    assert!(refusal(&site).await.to_string().contains("secret.parquet"));
 }
 
 #[tokio::test]
-async fn a_delete_file_with_a_key_is_refused() {
+async fn an_encrypted_delete_file_is_refused() {
     let site = site().await;
-    let mut deletes = DataFile::new(DataContent::EqualityDeletes, "s3://b/d.parquet", FileFormat::Parquet);
+    let mut deletes = DataFile::new(
+        DataContent::EqualityDeletes,
+        "s3://bucket/wh/db/t/data/d.parquet",
+        FileFormat::Parquet,
+    );
     deletes.record_count = 1;
     deletes.file_size_in_bytes = 100;
     deletes.equality_ids = vec![1];
     deletes.key_metadata = Some(vec![7]);
+    let io = site.table().await.io;
+    io.write(&deletes.file_path, vec![b'x'; 100].into()).await.unwrap();
     let change = RowDelta::new().add_deletes(Arc::new(deletes)).build();
     commit(
         site.catalog.as_ref(),
