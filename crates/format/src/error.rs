@@ -63,6 +63,15 @@ pub struct Error {
     message: String,
     context: Vec<(&'static str, String)>,
     source: Option<Box<dyn StdError + Send + Sync>>,
+    told: ToldCause,
+}
+
+/// What [`Error`]'s line says of its source.
+enum ToldCause {
+    /// All of its own line.
+    Source,
+    /// This; nothing where the message says it all.
+    Text(Option<String>),
 }
 
 impl Error {
@@ -73,6 +82,7 @@ impl Error {
             message: message.into(),
             context: Vec::new(),
             source: None,
+            told: ToldCause::Source,
         }
     }
 
@@ -121,7 +131,25 @@ impl Error {
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.source = Some(source.into());
+        self.told = ToldCause::Source;
         self
+    }
+
+    /// Adds the error that this one retells: it stays the source, but the line does not repeat it. Behind the message stands
+    /// `cause` instead, where there is more to say.
+    #[must_use]
+    pub fn retelling(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>, cause: Option<String>) -> Self {
+        self.source = Some(source.into());
+        self.told = ToldCause::Text(cause);
+        self
+    }
+
+    /// What the line says behind message and context; `None` when nothing.
+    pub fn cause(&self) -> Option<String> {
+        match &self.told {
+            ToldCause::Source => self.source.as_ref().map(ToString::to_string),
+            ToldCause::Text(text) => text.clone(),
+        }
     }
 
     /// Replaces the kind and keeps the rest: for a layer that knows what a lower failure means.
@@ -166,10 +194,11 @@ impl fmt::Display for Error {
             }
             f.write_str(")")?;
         }
-        if let Some(source) = &self.source {
-            write!(f, ": {source}")?;
+        match (&self.told, &self.source) {
+            (ToldCause::Source, Some(source)) => write!(f, ": {source}"),
+            (ToldCause::Text(Some(text)), _) => write!(f, ": {text}"),
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 

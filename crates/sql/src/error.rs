@@ -17,15 +17,18 @@ pub fn from_engine(error: DataFusionError) -> Error {
     let chain: Vec<_> = causes(&error).collect();
     let own = chain.iter().find_map(|e| e.downcast_ref::<Error>()).map(|own| {
         let line = Error::new(own.kind(), own.message());
-        own.context()
+        let line = own
+            .context()
             .iter()
-            .fold(line, |e, (key, value)| e.with_context(key, value))
+            .fold(line, |e, (key, value)| e.with_context(key, value));
+        (line, own.cause())
     });
-    let told = own.unwrap_or_else(|| {
+    let (told, cause) = own.unwrap_or_else(|| {
         let kind = chain.iter().filter_map(|e| kind_of(*e)).next_back();
-        Error::new(kind.unwrap_or(ErrorKind::InvalidInput), message(&error))
+        let line = message(&error);
+        (Error::new(kind.unwrap_or(ErrorKind::InvalidInput), line), None)
     });
-    told.with_source(error)
+    told.retelling(error, cause)
 }
 
 /// A Tarn error that only DataFusion's layers surround.
@@ -120,7 +123,9 @@ mod tests {
     use super::*;
 
     fn own() -> Error {
-        Error::new(ErrorKind::Corrupt, "a row group ends too soon").with_context("file", "a.parquet")
+        Error::new(ErrorKind::Corrupt, "a row group ends too soon")
+            .with_context("file", "a.parquet")
+            .with_source("short read")
     }
 
     #[test]
@@ -138,6 +143,11 @@ mod tests {
         ] {
             let shown = error.to_string();
             let error = from_engine(error);
+            assert_eq!(
+                error.to_string(),
+                "a row group ends too soon (file: a.parquet): short read",
+                "{shown}"
+            );
             assert_eq!(error.kind(), ErrorKind::Corrupt, "{shown}");
             assert_eq!(error.message(), "a row group ends too soon", "{shown}");
             assert_eq!(error.context(), [("file", "a.parquet".to_string())], "{shown}");
@@ -164,6 +174,7 @@ mod tests {
         ] {
             let error = from_engine(error);
             assert_eq!((error.kind(), error.message()), (kind, text));
+            assert_eq!(error.to_string(), text, "told once");
         }
     }
 }
