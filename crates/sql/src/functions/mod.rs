@@ -1,6 +1,7 @@
 //! Functions: DataFusion's, Spark's over them, and Iceberg's own.
 
 mod average;
+mod bytes;
 mod casts;
 mod date_format;
 mod date_pattern;
@@ -63,6 +64,7 @@ pub fn register(builder: SessionStateBuilder) -> SessionStateBuilder {
     functions.push(Arc::new(ScalarUDF::from(PatternFunction::new(PatternUse::Parse))));
     functions.push(maps::map_of());
     functions.extend(variant::functions());
+    functions.extend(bytes::functions());
     for spread in [random::Spread::Uniform, random::Spread::Normal] {
         functions.push(Arc::new(ScalarUDF::from(random::Seeded::new(spread))));
     }

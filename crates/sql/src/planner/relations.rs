@@ -27,6 +27,11 @@ use crate::parser::VERSION_MARKER;
 /// Begins the names of markers: a user's name has no line break.
 const MARKER: &str = "\nrelation ";
 
+/// The marker of a loaded relation.
+pub(crate) fn marker(index: usize) -> String {
+    format!("{MARKER}{index}")
+}
+
 /// Which loaded relation a name stands for.
 pub(crate) fn marker_index(name: &ObjectName) -> Option<usize> {
     let [ObjectNamePart::Identifier(ident)] = name.0.as_slice() else {
@@ -348,7 +353,7 @@ impl Collector {
     }
 
     fn mark(&mut self, factor: &mut TableFactor, reference: Reference, alias: Option<TableAlias>) {
-        let marker = format!("{MARKER}{}", self.references.len());
+        let marker = marker(self.references.len());
         self.references.push(reference);
         *factor = super::resolve::builders::table(quoted(marker), alias);
     }

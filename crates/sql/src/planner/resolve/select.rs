@@ -11,6 +11,7 @@ use super::builders::quoted;
 use super::expr::{AliasUse, Aliases, unmark_window};
 use super::scope::{OutputColumn, Relations, Scope};
 use super::{Place, Resolver, is_position};
+use crate::planner::relations::marker;
 
 /// A column of the select list: its visible name, its rewritten expression, and whether the user named it.
 struct Item {
@@ -90,7 +91,7 @@ impl Resolver<'_> {
             let lateral = Aliases::new(&aliases, AliasUse::Last);
             match item {
                 SelectItem::UnnamedExpr(mut expr) => {
-                    let written = written_name(&expr);
+                    let written = self.with_names_of_relations(written_name(&expr));
                     let declared = self.declared_name(&expr, relations, place)?;
                     self.in_scope(&mut expr, relations, lateral, place)?;
                     items.push(Item {
@@ -123,6 +124,15 @@ impl Resolver<'_> {
             }
         }
         Ok(items)
+    }
+
+    /// The text of an expression in which subqueries name their relations as people do.
+    fn with_names_of_relations(&self, text: String) -> String {
+        let loaded = self.loaded.iter().enumerate().rev();
+        loaded.fold(text, |text, (i, relation)| {
+            let name = relation.name.0.last().map(String::as_str).unwrap_or_default();
+            text.replace(&marker(i), name)
+        })
     }
 
     /// The declared name of a plain column; `None` for anything else.

@@ -10,7 +10,7 @@ use sqlparser::ast::{
 };
 
 use super::Resolver;
-use super::builders::{alias, binary, call, column, select_star_from};
+use super::builders::{alias, all, binary, call, column, select_star_from};
 
 impl Resolver<'_> {
     /// `EXISTS (query)` as `(SELECT count(*) > 0 FROM …)`. The query is resolved.
@@ -27,12 +27,12 @@ impl Resolver<'_> {
     /// `value IN (query)`: true with a match, NULL without one when a NULL could be one, else false. `name` is the only
     /// column of the query, which is resolved.
     pub(super) fn in_value(&mut self, value: Expr, name: &str, query: Query) -> Expr {
-        let matches = self.matches(value.clone(), name, query.clone());
-        let derived = self.derived(query.clone());
-        let count_all = scalar(derived, binary(count_star(), BinaryOperator::Eq, zero()), None);
-        let derived = self.derived(query);
-        let known = call("count", vec![column(derived_name(&derived), name)]);
-        let has_null = scalar(derived, binary(count_star(), BinaryOperator::Gt, known), None);
+        let equals = |item: Expr| binary(item, BinaryOperator::Eq, value.clone());
+        let matches = self.counted(&query, name, |_| some_rows(), Some(&equals));
+        let is_empty = |_| binary(count_star(), BinaryOperator::Eq, zero());
+        let is_empty = self.counted(&query, name, is_empty, None);
+        let has_null = |item| binary(count_star(), BinaryOperator::Gt, call("count", vec![item]));
+        let has_null = self.counted(&query, name, has_null, None);
         let unknown = binary(Expr::IsNull(Box::new(value)), BinaryOperator::Or, has_null);
         let branch = |condition: Expr, result: Value| CaseWhen {
             condition,
@@ -44,38 +44,50 @@ impl Resolver<'_> {
             operand: None,
             conditions: vec![
                 branch(matches, Value::Boolean(true)),
-                branch(count_all, Value::Boolean(false)),
+                branch(is_empty, Value::Boolean(false)),
                 branch(unknown, Value::Null),
             ],
             else_result: Some(Box::new(Expr::Value(Value::Boolean(false).into()))),
         }
     }
 
-    /// Whether a row of the query equals the value.
-    fn matches(&mut self, value: Expr, name: &str, mut query: Query) -> Expr {
-        let is_plain = plain_select(&mut query).is_some_and(|s| self.gives_rows_of_from(s));
-        if is_plain && let Some(select) = plain_select(&mut query) {
-            let item = match select.projection.first() {
-                Some(SelectItem::UnnamedExpr(e) | SelectItem::ExprWithAlias { expr: e, .. }) => Some(e.clone()),
-                _ => None,
-            };
-            if let Some(item) = item {
-                let equal = binary(item, BinaryOperator::Eq, value);
-                select.selection = Some(match select.selection.take() {
-                    Some(condition) => binary(
-                        Expr::Nested(Box::new(condition)),
-                        BinaryOperator::And,
-                        Expr::Nested(Box::new(equal)),
-                    ),
-                    None => equal,
-                });
-                select.projection = vec![SelectItem::UnnamedExpr(some_rows())];
-                return Expr::Subquery(Box::new(query));
-            }
+    /// What a query's rows add up to, of those that fit. Where the query is a plain SELECT both go into that, so that what it
+    /// says of the outer query stays where DataFusion looks for it.
+    fn counted(
+        &mut self,
+        query: &Query,
+        name: &str,
+        counts: impl Fn(Expr) -> Expr,
+        fits: Option<&dyn Fn(Expr) -> Expr>,
+    ) -> Expr {
+        let mut query = query.clone();
+        if let Some(select) = plain_select(&mut query)
+            && self.gives_rows_of_from(select)
+            && let Some(item) = only_item(select)
+        {
+            let own = select.selection.take().map(|own| Expr::Nested(Box::new(own)));
+            let fitting = fits.map(|fits| Expr::Nested(Box::new(fits(item.clone()))));
+            let both: Vec<Expr> = own.into_iter().chain(fitting).collect();
+            select.selection = (!both.is_empty()).then(|| all(both));
+            select.projection = vec![SelectItem::UnnamedExpr(counts(item))];
+            return Expr::Subquery(Box::new(query));
         }
         let derived = self.derived(query);
-        let equal = binary(column(derived_name(&derived), name), BinaryOperator::Eq, value);
-        scalar(derived, some_rows(), Some(equal))
+        let item = column(derived_name(&derived), name);
+        scalar(derived, counts(item.clone()), fits.map(|fits| fits(item)))
+    }
+
+    /// `values IN (query)` of a query that has no FROM and no WHERE, and so one row: whether they are equal to that.
+    pub(super) fn in_only_row(&self, values: &[Expr], query: &Query) -> Option<Expr> {
+        let mut query = query.clone();
+        let select = plain_select(&mut query)?;
+        if !select.from.is_empty() || select.selection.is_some() || !self.gives_rows_of_from(select) {
+            return None;
+        }
+        let items = items_of(&select.projection).filter(|items| items.len() == values.len())?;
+        let pairs = values.iter().cloned().zip(items);
+        let equal = pairs.map(|(value, item)| binary(Expr::Nested(Box::new(value)), BinaryOperator::Eq, item));
+        Some(Expr::Nested(Box::new(all(equal))))
     }
 
     /// Whether a SELECT gives a row for every row that its WHERE leaves.
@@ -171,15 +183,19 @@ pub(super) fn negated(negated: bool, condition: Expr) -> Expr {
     }
 }
 
-/// The alias of a rewritten query's only column.
-pub(super) fn only_column(query: &Query) -> Option<String> {
-    let SetExpr::Select(select) = query.body.as_ref() else {
-        return None;
-    };
-    match select.projection.as_slice() {
-        [SelectItem::ExprWithAlias { alias, .. }] => Some(alias.value.clone()),
-        [SelectItem::UnnamedExpr(Expr::Identifier(ident))] => Some(ident.value.clone()),
-        [SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts))] => parts.last().map(|p| p.value.clone()),
+/// The only item of a select list.
+fn only_item(select: &Select) -> Option<Expr> {
+    let mut items = items_of(&select.projection)?;
+    items.pop().filter(|_| items.is_empty())
+}
+
+/// The expressions of a select list; `None` where a wildcard is among them.
+pub(super) fn items_of(projection: &[SelectItem]) -> Option<Vec<Expr>> {
+    let items = projection.iter().map(|item| match item {
+        SelectItem::UnnamedExpr(e) | SelectItem::ExprWithAlias { expr: e, .. } => {
+            Some(Expr::Nested(Box::new(e.clone())))
+        }
         _ => None,
-    }
+    });
+    items.collect()
 }

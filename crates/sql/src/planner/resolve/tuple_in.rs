@@ -10,7 +10,7 @@ use tarn_format::{Error, Result};
 
 use super::Resolver;
 use super::builders::{all, binary, column, plain_query, select_star_from};
-use super::subqueries::{derived_name, negated, plain_select, some_rows};
+use super::subqueries::{derived_name, items_of, negated, plain_select, some_rows};
 
 /// Most columns of which a value tells false from NULL: every column triples what must be looked for.
 const MAX_COLUMNS_OF_VALUES: usize = 3;
@@ -263,14 +263,4 @@ fn fitting(values: &[Expr], columns: Vec<Expr>, way: &[Pairing]) -> Option<Expr>
     });
     let terms: Vec<Expr> = terms.collect();
     (!terms.is_empty()).then(|| Expr::Nested(Box::new(all(terms))))
-}
-
-fn items_of(projection: &[SelectItem]) -> Option<Vec<Expr>> {
-    let items = projection.iter().map(|item| match item {
-        SelectItem::UnnamedExpr(e) | SelectItem::ExprWithAlias { expr: e, .. } => {
-            Some(Expr::Nested(Box::new(e.clone())))
-        }
-        _ => None,
-    });
-    items.collect()
 }

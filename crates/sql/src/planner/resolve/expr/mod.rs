@@ -19,7 +19,7 @@ pub(super) use self::literals::{number, unmark_window, widen_values};
 use self::predicates::{between, tuple_in_list, with_backslash_escape};
 use super::builders::{call, custom, quoted};
 use super::scope::Scope;
-use super::subqueries::{negated as negate_if, only_column};
+use super::subqueries::negated as negate_if;
 use super::tuple_in::{Standing, TupleIn, UnknownIs, below_not};
 use super::{Cte, Place, Resolver};
 use crate::planner::expressions::{CAST, IN_LIST, NEGATE, TRY_CAST, UNIFY};
@@ -211,6 +211,9 @@ impl ExprVisitor<'_, '_> {
 
     /// `(a, b) IN (query)`
     fn tuple_in(&mut self, values: Vec<Expr>, query: Query, is_negated: bool) -> Result<Expr> {
+        if let Some(equal) = self.resolver.in_only_row(&values, &query) {
+            return Ok(negate_if(is_negated, equal));
+        }
         let tuple = TupleIn {
             values,
             query,
@@ -283,10 +286,14 @@ impl ExprVisitor<'_, '_> {
                 expr: value,
                 subquery,
                 negated,
-            } if self.aliases.wanted == Wanted::Value && only_column(subquery).is_some() => {
+            } if self.aliases.wanted == Wanted::Value && self.subquery_columns.len() == 1 => {
                 let query = std::mem::replace(subquery.as_mut(), super::from::empty_query());
-                let column = only_column(&query).unwrap_or_default();
-                negate_if(*negated, self.resolver.in_value(take(value), &column, query))
+                let (value, column) = (take(value), self.subquery_columns.concat());
+                let found = match self.resolver.in_only_row(std::slice::from_ref(&value), &query) {
+                    Some(equal) => equal,
+                    None => self.resolver.in_value(value, &column, query),
+                };
+                negate_if(*negated, found)
             }
             Expr::Like {
                 pattern, escape_char, ..
