@@ -25,6 +25,7 @@ const WAP_BRANCH: &str = "spark.wap.branch";
 const WAP_ID: &str = "spark.wap.id";
 const PARTITION_OVERWRITE_MODE: &str = "spark.sql.sources.partitionOverwriteMode";
 const AGGREGATE_PUSH_DOWN: &str = "spark.sql.iceberg.aggregate-push-down.enabled";
+pub(crate) const MERGE_SCHEMA: &str = "spark.sql.iceberg.merge-schema";
 
 /// What INSERT OVERWRITE replaces (`spark.sql.sources.partitionOverwriteMode`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +101,7 @@ impl Settings {
         all.into_iter().collect()
     }
 
-    fn is_on(&self, key: &str) -> bool {
+    pub(crate) fn is_on(&self, key: &str) -> bool {
         self.get(key).is_some_and(|v| v.eq_ignore_ascii_case("true"))
     }
 

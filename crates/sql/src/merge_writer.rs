@@ -106,7 +106,7 @@ impl MergeWriter {
         let Writer {
             session, rows, options, ..
         } = self.writer;
-        let options = write_options(&options, WriteKind::Adds)?;
+        let options = write_options(&options, WriteKind::Merges)?;
         let (evolution, table, alias, on) = (self.evolution, &self.table, &self.alias, &self.on);
         let clauses = self.clauses.join(" ");
         let text = format!("MERGE {evolution}INTO {table} USING `{ROWS}` AS {alias} ON ({on}) {clauses}");

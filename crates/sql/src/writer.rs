@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use datafusion::dataframe::DataFrame;
 use datafusion::logical_expr::Expr;
-use tarn_engine::arrow::schema::arrow_to_struct;
 use tarn_engine::scan::pushdown::to_exact_predicate;
-use tarn_engine::write::{ExistingRows, SchemaGrowth};
+use tarn_engine::write::ExistingRows;
 use tarn_format::{Error, Result, ResultExt};
 
 use crate::ast::{CreateMode, InsertTarget, PropertyList, Statement};
 use crate::commands::{
-    SchemaMerge, WriteKind, WritePlan, arrange, create_table_from, plan_context_with, replaced_where, write_branch,
-    write_options, write_target,
+    SchemaMerge, WriteKind, WritePlan, arrange, create_table_from, grow, plan_context_with, replaced_where,
+    write_branch, write_options, write_target,
 };
 use crate::loaded_tables::LoadedTables;
 use crate::merge_writer::MergeWriter;
@@ -25,9 +24,11 @@ use crate::session::Session;
 /// Writes the rows of a DataFrame into a table; [`Session::write`] makes it.
 ///
 /// Options are those of Spark's `DataFrameWriterV2` on Iceberg: `target-file-size-bytes`, `write-format`,
-/// `fanout-enabled`, `distribution-mode`, `compression-codec`, `compression-level`, `mergeSchema` (for tables with
-/// `write.spark.accept-any-schema`) and `snapshot-property.*`; for overwrites also `isolation-level` and
-/// `validate-from-snapshot-id`. They come before the session's settings, which come before the table's properties. Names are
+/// `fanout-enabled`, `distribution-mode`, `use-table-distribution-and-ordering`, `output-spec-id`, `compression-codec`,
+/// `compression-level`, `mergeSchema` (for tables with `write.spark.accept-any-schema`) and `snapshot-property.*`; for
+/// overwrites also `isolation-level` and `validate-from-snapshot-id`, for merges `delete-granularity`. `check-nullability` and
+/// `check-ordering` are taken and not needed: columns go by name in any order, and values are checked for NULL, whatever the
+/// DataFrame declares. They come before the session's settings, which come before the table's properties. Names are
 /// compared without regard to case; a later value of one replaces an earlier one.
 ///
 /// ```no_run
@@ -169,15 +170,13 @@ impl Writer {
         let mut context = plan_context_with(session, &tables);
         let (state, plan) = self.rows.into_parts();
         context.state = state;
-        let merging = SchemaMerge::of(&options, &found.table.metadata.properties).context("table", table.as_str())?;
-        let mut growth = None;
-        if merging == SchemaMerge::Wanted {
-            let columns = arrow_to_struct(plan.schema().as_arrow()).context("table", table.as_str())?;
-            let grown = SchemaGrowth::of(&found.table, &columns.fields, case).context("table", table.as_str())?;
-            if let Some((table, of_table)) = grown {
-                (found.table, growth) = (table, Some(of_table));
-            }
-        }
+        let settings = session.settings();
+        let merging = SchemaMerge::of(&options, &settings, &found.table.metadata.properties);
+        let growth = match merging.context("table", table.as_str())? {
+            SchemaMerge::Refused => Ok(None),
+            SchemaMerge::Wanted => grow(&mut found.table, &plan, &InsertTarget::ByName, case),
+        };
+        let growth = growth.context("table", table.as_str())?;
         let metadata = Arc::clone(&found.table.metadata);
         let schema = metadata.current_schema();
         let constants = vec![None; schema.fields().len()];

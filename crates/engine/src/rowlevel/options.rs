@@ -44,6 +44,12 @@ pub enum DeleteGranularity {
     Partition,
 }
 
+const GRANULARITY_OPTION: &str = "delete-granularity";
+const GRANULARITIES: [(&str, DeleteGranularity); 2] = [
+    ("file", DeleteGranularity::File),
+    ("partition", DeleteGranularity::Partition),
+];
+
 /// Which files copy-on-write takes apart, so that what does not change in them is copied as bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Patching {
@@ -69,6 +75,17 @@ pub struct RowLevelOptions {
 }
 
 impl RowLevelOptions {
+    /// What the options of one statement say instead (Java: `SparkWriteConf.deleteGranularity`).
+    ///
+    /// # Errors
+    /// `InvalidInput` naming the option whose value is unknown.
+    pub fn with_options(mut self, options: &Properties) -> Result<Self> {
+        if options.contains_key(GRANULARITY_OPTION) {
+            self.granularity = choice(options, GRANULARITY_OPTION, &GRANULARITIES)?;
+        }
+        Ok(self)
+    }
+
     /// What the table's properties say for a statement. A v1 table has no deletes: it is always copied.
     ///
     /// # Errors
@@ -92,14 +109,7 @@ impl RowLevelOptions {
                 ("snapshot", IsolationLevel::Snapshot),
             ],
         )?;
-        let granularity = choice(
-            properties,
-            "write.delete.granularity",
-            &[
-                ("file", DeleteGranularity::File),
-                ("partition", DeleteGranularity::Partition),
-            ],
-        )?;
+        let granularity = choice(properties, "write.delete.granularity", &GRANULARITIES)?;
         Ok(RowLevelOptions {
             mode: match metadata.format_version {
                 FormatVersion::V1 => RowLevelMode::CopyOnWrite,

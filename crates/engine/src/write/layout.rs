@@ -12,7 +12,7 @@ use tarn_format::spec::sort::{NullOrder, SortDirection};
 use tarn_format::spec::table_metadata::TableMetadata;
 use tarn_format::transform::Transform;
 
-use super::options::{DistributionMode, OpenFiles, WriteOptions};
+use super::options::{DistributionMode, OpenFiles, TableLayout, WriteOptions};
 use super::partition::{TransformedColumn, partition_columns};
 use super::transform_expr::TransformExpr;
 
@@ -30,12 +30,18 @@ impl Layout {
     /// partition by partition (or holds a file open for each), in the table's sort order.
     pub(crate) fn new(metadata: &TableMetadata, options: &WriteOptions, input: &ArrowSchema) -> Result<Self> {
         let schema = metadata.current_schema();
-        let spec = metadata.default_spec();
+        let spec = options.spec(metadata);
         let mut keys: Vec<Arc<dyn PhysicalExpr>> = Vec::new();
         for column in partition_columns(spec, schema)? {
             if column.transform != Transform::Void {
                 keys.push(TransformExpr::create(column, input));
             }
+        }
+        if options.layout == TableLayout::Ignored {
+            return Ok(Layout {
+                distribution: Distribution::UnspecifiedDistribution,
+                ordering: None,
+            });
         }
         let mut order: Vec<PhysicalSortExpr> = Vec::new();
         if options.open_files == OpenFiles::Clustered {

@@ -2,9 +2,11 @@
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use tarn_format::manifest::avro::codec::Codec;
 use tarn_format::manifest::data_file::FileFormat;
+use tarn_format::spec::partition::PartitionSpec;
 use tarn_format::spec::snapshot::Properties;
 use tarn_format::spec::table_metadata::TableMetadata;
 use tarn_format::{Error, Result};
@@ -39,6 +41,9 @@ const ROW_DISTRIBUTION_MODES: [(&str, &str); 3] = [
 /// What an overwrite has in the way of others' commits; only statements say.
 const ISOLATION_LEVEL: &str = "isolation-level";
 const VALIDATE_FROM_SNAPSHOT_ID: &str = "validate-from-snapshot-id";
+/// Of statements only.
+const OUTPUT_SPEC_ID: &str = "output-spec-id";
+const USE_LAYOUT: &str = "use-table-distribution-and-ordering";
 const FANOUT: Setting = Setting {
     statement: "fanout-enabled",
     session: "",
@@ -149,6 +154,15 @@ pub enum OpenFiles {
     Fanout,
 }
 
+/// Whether rows are brought into the table's distribution and order (Java: `SparkWriteConf.writeRequirements`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableLayout {
+    /// They are.
+    Obeyed,
+    /// They are written as they come.
+    Ignored,
+}
+
 /// What an overwrite does not put up with (Java: `SparkWriteConf.isolationLevel`, `validateFromSnapshotId`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OverwriteChecks {
@@ -188,6 +202,10 @@ pub struct WriteOptions {
     pub target_file_size_bytes: u64,
     /// How rows are distributed. `None` where neither statement, session nor table say.
     pub distribution: Option<DistributionMode>,
+    /// Whether rows are distributed and sorted at all.
+    pub layout: TableLayout,
+    /// The partition spec of data files; `None` is the table's.
+    pub spec_id: Option<i32>,
     /// Files open at a time.
     pub open_files: OpenFiles,
     /// How Parquet files are written.
@@ -213,12 +231,15 @@ impl WriteOptions {
         };
         let format = write_format(&settings)?;
         check_encryption(metadata)?;
+        let layout = layout(sources.statement)?;
         let schema = metadata.current_schema();
         Ok(WriteOptions {
             format,
             target_file_size_bytes: settings.positive(TARGET_FILE_SIZE_BYTES, DEFAULT_TARGET_FILE_SIZE_BYTES)?,
             distribution: distribution(&settings, DISTRIBUTION_MODE)?,
-            open_files: open_files(&settings)?,
+            layout,
+            spec_id: output_spec(sources.statement, metadata)?,
+            open_files: open_files(&settings, layout)?,
             parquet: match format {
                 WriteFormat::Parquet => ParquetOptions::new(&settings, schema)?,
                 // What a statement says of compression is meant for the other format.
@@ -260,10 +281,24 @@ impl WriteOptions {
         self.distribution = match (own, statement) {
             (Some(own), _) => Some(own),
             (None, RowStatement::Delete | RowStatement::Update) => Some(DistributionMode::Hash),
-            (None, _) if metadata.default_spec().is_unpartitioned() => self.distribution,
+            (None, _) if self.spec(metadata).is_unpartitioned() => self.distribution,
             (None, _) => Some(DistributionMode::Hash),
         };
         Ok(self)
+    }
+
+    /// The partition spec that data files are written with.
+    pub(crate) fn spec<'m>(&self, metadata: &'m TableMetadata) -> &'m Arc<PartitionSpec> {
+        let other = self.spec_id.and_then(|id| metadata.spec_by_id(id));
+        other.unwrap_or_else(|| metadata.default_spec())
+    }
+
+    /// The order that data files have; 0 is none.
+    pub(super) fn sort_order_id(&self, metadata: &TableMetadata) -> i32 {
+        match self.layout {
+            TableLayout::Obeyed => metadata.default_sort_order().order_id,
+            TableLayout::Ignored => 0,
+        }
     }
 
     /// The options that the table's properties give.
@@ -331,11 +366,41 @@ fn overwrite_checks(statement: &Properties) -> Result<OverwriteChecks> {
     })
 }
 
-fn open_files(settings: &Settings<'_>) -> Result<OpenFiles> {
-    Ok(match settings.get(FANOUT) {
-        Some((name, text)) if boolean(name, text)? => OpenFiles::Fanout,
-        _ => OpenFiles::Clustered,
-    })
+fn open_files(settings: &Settings<'_>, layout: TableLayout) -> Result<OpenFiles> {
+    match (settings.get(FANOUT), layout) {
+        (Some((name, text)), TableLayout::Obeyed) => Ok(match boolean(name, text)? {
+            true => OpenFiles::Fanout,
+            false => OpenFiles::Clustered,
+        }),
+        (None, TableLayout::Obeyed) => Ok(OpenFiles::Clustered),
+        // Rows of a partition may come at any time.
+        (_, TableLayout::Ignored) => Ok(OpenFiles::Fanout),
+    }
+}
+
+fn layout(statement: &Properties) -> Result<TableLayout> {
+    match statement.get(USE_LAYOUT) {
+        Some(text) if !boolean(USE_LAYOUT, text)? => Ok(TableLayout::Ignored),
+        _ => Ok(TableLayout::Obeyed),
+    }
+}
+
+fn output_spec(statement: &Properties, metadata: &TableMetadata) -> Result<Option<i32>> {
+    let Some(text) = statement.get(OUTPUT_SPEC_ID) else {
+        return Ok(None);
+    };
+    let known = || {
+        let ids = metadata.partition_specs.iter().map(|spec| spec.spec_id.to_string());
+        ids.collect::<Vec<_>>().join(", ")
+    };
+    match text.trim().parse::<i32>() {
+        Ok(id) if metadata.spec_by_id(id).is_some() => Ok(Some(id)),
+        _ => Err(invalid(
+            OUTPUT_SPEC_ID,
+            text,
+            &format!("the id of a partition spec of the table ({})", known()),
+        )),
+    }
 }
 
 fn snapshot_properties(sources: OptionSources<'_>) -> Properties {

@@ -71,7 +71,7 @@ impl StatementWrite {
     fn pairing(&self, plan: &Arc<dyn ExecutionPlan>, layout: &Layout, context: &TaskContext) -> Pairing {
         let spread = matches!(layout.distribution, Distribution::UnspecifiedDistribution);
         let unsorted = layout.ordering.is_none() && plan.output_ordering().is_none();
-        let unpartitioned = self.target.table.metadata.default_spec().is_unpartitioned();
+        let unpartitioned = self.target.options.spec(&self.target.table.metadata).is_unpartitioned();
         if spread && unsorted && unpartitioned {
             Pairing::Shared(context.session_config().target_partitions())
         } else {
@@ -97,14 +97,14 @@ impl StatementWrite {
                 DataFiles::Orc(Arc::new(OrcFiles::new(io, &schema, options, metrics)?))
             }
         };
-        let spec = Arc::clone(metadata.default_spec());
+        let spec = Arc::clone(target.options.spec(metadata));
         Ok(TableWrite {
             context: Arc::new(WriteContext {
                 files,
                 locations: LocationProvider::for_table(metadata)?,
                 partition_type: spec.partition_type(&schema),
                 spec,
-                sort_order_id: metadata.default_sort_order().order_id,
+                sort_order_id: target.options.sort_order_id(metadata),
                 target_file_size_bytes: target.options.target_file_size_bytes,
                 written: Arc::clone(&self.written),
                 memory: Arc::clone(context.memory_pool()),

@@ -3,20 +3,24 @@
 use std::sync::Arc;
 
 use datafusion::common::{Column, ScalarValue};
-use datafusion::logical_expr::{Expr, lit};
-use tarn_engine::arrow::schema::schema_to_arrow;
+use datafusion::logical_expr::{Expr, LogicalPlan, lit};
+use tarn_engine::arrow::schema::{arrow_to_struct, schema_to_arrow};
 use tarn_engine::scan::pushdown::to_exact_predicate;
-use tarn_engine::write::ExistingRows;
+use tarn_engine::write::{ExistingRows, SchemaGrowth};
+use tarn_format::catalog::Table;
 use tarn_format::expr::Predicate;
+use tarn_format::spec::schema::CaseSensitivity;
 use tarn_format::spec::table_metadata::TableMetadata;
+use tarn_format::spec::types::NestedField;
 use tarn_format::{Error, Result, ResultExt};
 
 use super::column_defaults::fill_defaults;
 use super::insert_columns::{arrange, constants};
 use super::query::plan_context_with;
-use super::write_options::{SchemaMerge, WriteKind, replaced_where, write_options};
+use super::schema_merge::{SchemaMerge, named_target};
+use super::write_options::{WriteKind, replaced_where, write_options};
 use super::write_plan::{WritePlan, write_target};
-use crate::ast::{Insert, InsertMode};
+use crate::ast::{Insert, InsertMode, InsertTarget};
 use crate::config::PartitionOverwrite;
 use crate::loaded_tables::LoadedTables;
 use crate::names::{FoundTable, Suffix, find_table, unknown_suffix};
@@ -37,31 +41,41 @@ pub(crate) async fn insert(session: &Session, insert: &Insert) -> Result<Output>
 /// `InvalidInput` for values that cannot be stored in their columns; those of planning the query.
 pub(crate) async fn plan(session: &Session, insert: &Insert) -> Result<WritePlan> {
     let tables = LoadedTables::default();
-    let found = find_table(&session.locate_table(&insert.table).await?, &tables).await?;
+    let mut found = find_table(&session.locate_table(&insert.table).await?, &tables).await?;
     let table = full_name(&found).to_string();
-    let branch = write_branch(&found).context("table", table.as_str())?;
-    let context = plan_context_with(session, &tables);
-    let case = session.settings().case_sensitivity();
-    let metadata = Arc::clone(&found.table.metadata);
-    let schema = metadata.current_schema();
-    let constants = constants(&context, &insert.partition, &metadata, case).context("table", table.as_str())?;
-    let mut query = insert.source.as_ref().clone();
-    fill_defaults(&mut query, &insert.target, &constants, schema, case).context("table", table.as_str())?;
-    let source = plan_query(&context, query).await?;
-    let rows = arrange(source, &insert.target, &constants, schema, case).context("table", table.as_str())?;
     let kind = match insert.mode {
         InsertMode::Into => WriteKind::Adds,
         InsertMode::Overwrite => WriteKind::Overwrites,
     };
     let options = write_options(&insert.options, kind)?;
-    if SchemaMerge::of(&options, &metadata.properties).context("table", table.as_str())? == SchemaMerge::Wanted {
-        let told = "INSERT does not add columns: write a DataFrame with mergeSchema, or MERGE WITH SCHEMA EVOLUTION";
-        return Err(Error::unsupported(told).with_context("table", table));
-    }
+    let branch = write_branch(&found).context("table", table.as_str())?;
+    let context = plan_context_with(session, &tables);
+    let settings = session.settings();
+    let case = settings.case_sensitivity();
+    let merging = SchemaMerge::of(&options, &settings, &found.table.metadata.properties);
+    let merging = merging.context("table", table.as_str())?;
+    let goes_to = match merging {
+        SchemaMerge::Refused => insert.target.clone(),
+        SchemaMerge::Wanted => named_target(&insert.target, &insert.source).context("table", table.as_str())?,
+    };
+    let before = Arc::clone(found.table.metadata.current_schema());
+    let constants =
+        constants(&context, &insert.partition, &found.table.metadata, case).context("table", table.as_str())?;
+    let mut query = insert.source.as_ref().clone();
+    fill_defaults(&mut query, &goes_to, &constants, &before, case).context("table", table.as_str())?;
+    let source = plan_query(&context, query).await?;
+    let growth = match merging {
+        SchemaMerge::Refused => None,
+        SchemaMerge::Wanted => grow(&mut found.table, &source, &goes_to, case).context("table", table.as_str())?,
+    };
+    let metadata = Arc::clone(&found.table.metadata);
+    let schema = metadata.current_schema();
+    let rows = arrange(source, &goes_to, &constants, schema, case).context("table", table.as_str())?;
     let target = write_target(session, &found.entry, found.table, &options);
     let mut target = target.context("table", table.as_str())?;
+    target.growth = growth;
     target.branch = branch;
-    target.existing = match (insert.mode, session.settings().partition_overwrite()) {
+    target.existing = match (insert.mode, settings.partition_overwrite()) {
         (InsertMode::Into, _) => ExistingRows::Kept,
         (InsertMode::Overwrite, PartitionOverwrite::Dynamic) => ExistingRows::ReplacedByPartition,
         (InsertMode::Overwrite, PartitionOverwrite::Static) => {
@@ -70,6 +84,36 @@ pub(crate) async fn plan(session: &Session, insert: &Insert) -> Result<WritePlan
         }
     };
     WritePlan::new(session, context, rows, target, table).await
+}
+
+/// Brings the columns of rows into a table which it lacks, by their names; those of a list before the rows' own.
+///
+/// # Errors
+/// As [`SchemaGrowth::of`].
+pub(crate) fn grow(
+    table: &mut Table,
+    rows: &LogicalPlan,
+    target: &InsertTarget,
+    case: CaseSensitivity,
+) -> Result<Option<SchemaGrowth>> {
+    let mut columns = arrow_to_struct(rows.schema().as_arrow())?.fields;
+    match target {
+        InsertTarget::ByPosition => return Ok(None),
+        InsertTarget::ByName => {}
+        InsertTarget::Columns(names) => {
+            for (column, name) in columns.iter_mut().zip(names) {
+                *column = Arc::new(NestedField {
+                    name: name.as_str().into(),
+                    ..column.as_ref().clone()
+                });
+            }
+        }
+    }
+    let Some((grown, growth)) = SchemaGrowth::of(table, &columns, case)? else {
+        return Ok(None);
+    };
+    *table = grown;
+    Ok(Some(growth))
 }
 
 /// The rows of the partitions that PARTITION names; all without it.

@@ -6,29 +6,33 @@ use tarn_format::expr::Predicate;
 use tarn_format::spec::snapshot::Properties;
 use tarn_format::{Error, Result};
 
+use super::schema_merge;
 use crate::ast::PropertyList;
 use crate::near_names::did_you_mean;
 
-/// Options that are obeyed.
-const USED: [&str; 6] = [
+/// Options that are obeyed; `merge-schema` by [`super::schema_merge`].
+const USED: [&str; 10] = [
     "write-format",
     "target-file-size-bytes",
     "fanout-enabled",
     "distribution-mode",
+    "use-table-distribution-and-ordering",
+    OUTPUT_SPEC_ID,
     "compression-codec",
     "compression-level",
+    "delete-granularity",
+    "merge-schema",
 ];
 
-/// Options that steer Spark's own machinery, or formats and statements they are not given to.
-const WITHOUT_EFFECT: [&str; 3] = ["compression-strategy", "delete-granularity", "advisory-partition-size"];
+/// The partition spec that files are written with.
+const OUTPUT_SPEC_ID: &str = "output-spec-id";
 
-/// Options of which one value is obeyed.
-const FIXED: [(&str, &str); 2] = [("check-nullability", "true"), ("check-ordering", "true")];
+/// Options that steer Spark's own machinery, or how hard an encoder tries that is not used.
+const WITHOUT_EFFECT: [&str; 2] = ["compression-strategy", "advisory-partition-size"];
 
-/// Ask for columns of the rows that the table lacks.
-const MERGE_SCHEMA: [&str; 2] = ["merge-schema", "mergeschema"];
-/// The table's word that it takes them.
-const ACCEPT_ANY_SCHEMA: &str = "write.spark.accept-any-schema";
+/// Switches that take off checks of what a DataFrame declares. Neither is needed: columns that go by name go in any order,
+/// and it is the values that must not be NULL, whatever is declared.
+const CHECKS: [&str; 2] = ["check-nullability", "check-ordering"];
 
 /// Options of overwrites.
 const OF_OVERWRITES: [&str; 3] = ["isolation-level", "validate-from-snapshot-id", OVERWRITE_MODE];
@@ -44,13 +48,14 @@ pub(crate) enum WriteKind {
     Adds,
     /// It takes their place.
     Overwrites,
+    /// It changes them.
+    Merges,
 }
 
 /// The options of a write, checked by name; their values are checked where they are used.
 ///
 /// # Errors
-/// `InvalidInput` for unknown options and those of overwrites where rows are added, `Unsupported` for values that are not
-/// obeyed.
+/// `InvalidInput` for unknown options and those of overwrites where rows are added.
 pub(crate) fn write_options(given: &PropertyList, kind: WriteKind) -> Result<Properties> {
     let mut options = Properties::new();
     for (key, value) in given {
@@ -64,42 +69,6 @@ pub(crate) fn write_options(given: &PropertyList, kind: WriteKind) -> Result<Pro
         options.insert(name, value.clone());
     }
     Ok(options)
-}
-
-/// What becomes of columns that only the rows have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SchemaMerge {
-    /// They are refused.
-    Refused,
-    /// They come into the table.
-    Wanted,
-}
-
-impl SchemaMerge {
-    /// What the options of a write ask of a table (Java: `SparkWriteConf.mergeSchema`).
-    ///
-    /// # Errors
-    /// `InvalidInput` for a value that is not true or false, and for tables that do not take any columns.
-    pub(crate) fn of(options: &Properties, table: &Properties) -> Result<Self> {
-        let Some((name, value)) = MERGE_SCHEMA.iter().find_map(|name| Some((name, options.get(*name)?))) else {
-            return Ok(SchemaMerge::Refused);
-        };
-        match value.trim().to_ascii_lowercase().as_str() {
-            "false" => return Ok(SchemaMerge::Refused),
-            "true" => {}
-            other => {
-                return Err(Error::invalid(format!(
-                    "{name} is '{other}', but must be true or false"
-                )));
-            }
-        }
-        match table.get(ACCEPT_ANY_SCHEMA) {
-            Some(accepts) if accepts.trim().eq_ignore_ascii_case("true") => Ok(SchemaMerge::Wanted),
-            _ => Err(Error::invalid(format!(
-                "{name} needs a table that takes any columns: set '{ACCEPT_ANY_SCHEMA}'='true' first"
-            ))),
-        }
-    }
 }
 
 /// What an overwrite of rows that match replaces. One of all rows replaces partitions instead where `overwrite-mode` is
@@ -119,30 +88,35 @@ pub(crate) fn replaced_where(filter: Predicate, options: &Properties) -> Result<
 }
 
 fn check(name: &str, value: &str, kind: WriteKind) -> Result<()> {
+    if kind == WriteKind::Merges && name == OUTPUT_SPEC_ID {
+        return Err(Error::unsupported(format!(
+            "{name} is an option of appends and overwrites: a merge writes with the table's spec"
+        )));
+    }
     if USED.contains(&name)
-        || MERGE_SCHEMA.contains(&name)
+        || schema_merge::is_option(name)
         || WITHOUT_EFFECT.contains(&name)
         || name.starts_with(SNAPSHOT_PROPERTY)
     {
         return Ok(());
     }
-    if let Some((_, obeyed)) = FIXED.iter().find(|(fixed, _)| *fixed == name) {
-        if value.trim().eq_ignore_ascii_case(obeyed) {
-            return Ok(());
-        }
-        return Err(Error::unsupported(format!(
-            "write option {name} can only be {obeyed} so far, not '{value}'"
-        )));
+    if CHECKS.contains(&name) {
+        return match value.trim().to_ascii_lowercase().as_str() {
+            "true" | "false" => Ok(()),
+            other => Err(Error::invalid(format!(
+                "{name} is '{other}', but must be true or false"
+            ))),
+        };
     }
     if OF_OVERWRITES.contains(&name) {
         if kind == WriteKind::Overwrites {
             return Ok(());
         }
         return Err(Error::invalid(format!(
-            "{name} is an option of overwrites: this adds rows"
+            "{name} is an option of overwrites: this adds or changes rows"
         )));
     }
-    let known = USED.into_iter().chain(FIXED.map(|(fixed, _)| fixed));
+    let known = USED.into_iter().chain(CHECKS).chain(OF_OVERWRITES);
     let hint = did_you_mean(name, known);
     Err(Error::invalid(format!("there is no write option '{name}'{hint}")))
 }
@@ -165,6 +139,7 @@ mod tests {
         let told = |key: &str, value: &str| checked(key, value).unwrap_err().to_string();
         assert!(told("target-file-size", "1").contains("did you mean target-file-size-bytes?"));
         assert!(told("isolation-level", "snapshot").contains("an option of overwrites"));
-        assert!(told("check-ordering", "false").contains("can only be true"));
+        assert!(checked("check-ordering", "False").is_ok());
+        assert!(told("check-nullability", "perhaps").contains("must be true or false"));
     }
 }

@@ -3,7 +3,8 @@
 use tarn_format::{Error, Result};
 
 use super::{
-    AGGREGATE_PUSH_DOWN, CASE_SENSITIVE, DOUBLE_QUOTED, PARTITION_OVERWRITE_MODE, TIME_ZONE, WAP_BRANCH, WAP_ID,
+    AGGREGATE_PUSH_DOWN, CASE_SENSITIVE, DOUBLE_QUOTED, MERGE_SCHEMA, PARTITION_OVERWRITE_MODE, TIME_ZONE, WAP_BRANCH,
+    WAP_ID,
 };
 use crate::near_names::did_you_mean;
 
@@ -50,18 +51,6 @@ pub(super) const FIXED: &[Fixed] = &[
         name: "spark.sql.ansi.enabled",
         value: "false",
     },
-    Fixed {
-        name: "spark.sql.iceberg.merge-schema",
-        value: "false",
-    },
-    Fixed {
-        name: "spark.sql.iceberg.check-nullability",
-        value: "true",
-    },
-    Fixed {
-        name: "spark.sql.iceberg.check-ordering",
-        value: "true",
-    },
 ];
 
 /// The settings that mean something. Others are kept and shown, because scripts set many that only matter elsewhere.
@@ -107,6 +96,24 @@ pub const KNOWN: &[Known] = &[
         default: None,
         description: "The id under which changes of tables with write.wap.enabled are staged.",
         values: Values::Text,
+    },
+    Known {
+        name: MERGE_SCHEMA,
+        default: Some("false"),
+        description: "Whether rows bring columns into tables with write.spark.accept-any-schema.",
+        values: Values::Switch,
+    },
+    Known {
+        name: "spark.sql.iceberg.check-nullability",
+        default: Some("true"),
+        description: "Taken and not needed: values are checked, whatever rows declare.",
+        values: Values::Switch,
+    },
+    Known {
+        name: "spark.sql.iceberg.check-ordering",
+        default: Some("true"),
+        description: "Taken and not needed: columns that go by name go in any order.",
+        values: Values::Switch,
     },
     Known {
         name: "spark.sql.iceberg.distribution-mode",

@@ -290,7 +290,7 @@ async fn settings_are_checked_shown_and_hidden() {
     for (setting, part) in [
         ("spark.sql.storeAssignmentPolicy = LEGACY", "can only be ANSI"),
         ("spark.sql.ansi.enabled = true", "can only be false"),
-        ("spark.sql.iceberg.check-ordering = false", "can only be true"),
+        ("spark.sql.iceberg.check-ordering = perhaps", "must be true or false"),
         ("spark.sql.defaultCatalog = other", "USE other"),
     ] {
         let message = session.sql(&format!("SET {setting}")).await.unwrap_err().to_string();

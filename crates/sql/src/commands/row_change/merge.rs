@@ -17,6 +17,7 @@ use super::merge_query::{CLAUSE, CONDITION, ClauseValue, DROPPED, MergeQuery, St
 use super::postponed::{Postponed, postpone};
 use super::target::{FILE, POSITION, Target, query};
 use crate::ast::{Assignments, InsertedRow, MatchedAction, Merge, MergeClause, SchemaEvolution};
+use crate::commands::SchemaMerge;
 use crate::commands::insert_columns::default_of;
 use crate::commands::write_plan::WritePlan;
 use crate::error::from_engine;
@@ -47,9 +48,10 @@ pub(crate) async fn plan_merge(session: &Session, merge: &Merge) -> Result<Write
 /// As [`plan_merge`].
 pub(super) async fn plan_merge_into(session: &Session, mut target: Target, merge: &Merge) -> Result<WritePlan> {
     let table = target.name.to_string();
-    let stars = match merge.evolution {
-        SchemaEvolution::None => Stars::AllColumns,
-        SchemaEvolution::ByStars => evolve(&mut target, merge).await?,
+    let merging = SchemaMerge::of(&target.options, &session.settings(), target.properties());
+    let stars = match (merge.evolution, merging.context("table", table.as_str())?) {
+        (SchemaEvolution::None, SchemaMerge::Refused) => Stars::AllColumns,
+        _ => evolve(&mut target, merge).await?,
     };
     let parts = merge_query(&target, merge, &stars).context("table", table.as_str())?;
     let updated = parts.updated_columns.clone();

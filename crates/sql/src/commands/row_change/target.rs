@@ -189,7 +189,9 @@ impl Target {
         };
         let own = write.options.for_row_changes(&write.table.metadata, sources, statement);
         write.options = own.context("table", table.as_str())?;
-        let options = RowLevelOptions::of_table(&write.table.metadata, statement).context("table", table.as_str())?;
+        let options = RowLevelOptions::of_table(&write.table.metadata, statement);
+        let options = options.and_then(|options| options.with_options(&self.options));
+        let options = options.context("table", table.as_str())?;
         let updates = match &self.updates {
             Some(rows) if options.mode == RowLevelMode::CopyOnWrite => {
                 let frame = DataFrame::new(self.context.state.clone(), rows.clone());
