@@ -110,6 +110,12 @@ impl DeleteCache {
         Err(Error::new(ErrorKind::ResourcesExhausted, message))
     }
 
+    /// What the budget leaves beside so many bytes.
+    pub(super) fn room_bytes(&self, size_bytes: usize) -> usize {
+        let room = self.budget_bytes.saturating_sub(size_bytes as u64);
+        usize::try_from(room).unwrap_or(usize::MAX)
+    }
+
     /// What is kept under the key, or else loaded now.
     ///
     /// # Errors

@@ -163,6 +163,7 @@ impl DeleteLoader {
                     .context("delete file", delete.path())?;
             }
         }
+        table.finish(self.cache.room_bytes(table.size_bytes()));
         Ok(table)
     }
 

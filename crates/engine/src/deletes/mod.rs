@@ -10,6 +10,7 @@ mod key_file;
 pub(crate) mod key_set;
 pub(crate) mod key_table;
 mod loader;
+mod number_keys;
 pub(crate) mod position_reader;
 mod stored_columns;
 
