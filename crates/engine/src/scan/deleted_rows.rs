@@ -1,15 +1,16 @@
 //! What becomes of the deleted rows of a batch.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch};
+use arrow::array::{ArrayRef, AsArray, BooleanArray, BooleanBufferBuilder, RecordBatch};
 use arrow::buffer::BooleanBuffer;
-use arrow::compute::filter_record_batch;
 use arrow::datatypes::Int64Type;
 use datafusion::error::{DataFusionError, Result};
 use tarn_format::deletes::deletion_vector::DeletionVector;
 
 use super::file_planner::BatchStage;
+use super::live_rows::without_rows;
 use crate::deletes::key_column::KeyColumn;
 use crate::deletes::key_table::KeyTable;
 
@@ -51,6 +52,36 @@ pub(super) struct PositionTest {
     pub(super) column: usize,
 }
 
+impl PositionTest {
+    fn deleted(&self, positions: &[i64]) -> BooleanBuffer {
+        let mut deleted = BooleanBufferBuilder::new(positions.len());
+        match following_rows(positions) {
+            Some(rows) => {
+                deleted.append_n(positions.len(), false);
+                for position in self.deleted.iter_in(rows.clone()) {
+                    deleted.set_bit((position - rows.start) as usize, true);
+                }
+            }
+            None => positions
+                .iter()
+                .for_each(|position| deleted.append(self.deleted.contains(*position as u64))),
+        }
+        deleted.finish()
+    }
+}
+
+/// The positions as a range, when each is that of the row after the last.
+fn following_rows(positions: &[i64]) -> Option<Range<u64>> {
+    let first = u64::try_from(*positions.first()?).ok()?;
+    let next = positions.get(1..).unwrap_or_default();
+    // Without an early end, many are compared at a time.
+    let gaps = positions
+        .iter()
+        .zip(next)
+        .fold(0, |gaps, (a, b)| gaps | (b.wrapping_sub(*a) ^ 1));
+    (gaps == 0).then(|| first..first + positions.len() as u64)
+}
+
 impl BatchStage for DeletedRowsFilter {
     /// The batch as the query sees it.
     ///
@@ -60,10 +91,11 @@ impl BatchStage for DeletedRowsFilter {
         let deleted = self.deleted(&batch)?;
         let own: Vec<usize> = (0..self.width).collect();
         let own = batch.project(&own)?;
+        // Its columns are nobody else's then.
+        drop(batch);
         match &self.marks {
             Some(marks) => mark(own, marks, deleted),
-            None if deleted.count_set_bits() == 0 => Ok(own),
-            None => Ok(filter_record_batch(&own, &BooleanArray::new(!&deleted, None))?),
+            None => without_rows(own, &deleted),
         }
     }
 }
@@ -79,8 +111,7 @@ impl DeletedRowsFilter {
         if let Some(test) = &self.positions {
             let positions = column(batch, test.column)?.as_primitive_opt::<Int64Type>();
             let positions = positions.ok_or_else(|| missing("positions"))?.values();
-            let is_deleted = |i: usize| test.deleted.contains(positions[i] as u64);
-            deleted = &deleted | &BooleanBuffer::collect_bool(positions.len(), is_deleted);
+            deleted = &deleted | &test.deleted(positions);
         }
         Ok(deleted)
     }
@@ -106,4 +137,32 @@ fn column(batch: &RecordBatch, index: usize) -> Result<&ArrayRef> {
 
 fn missing(what: &str) -> DataFusionError {
     DataFusionError::Internal(format!("a batch of a file with deletes has no {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deleted_rows_are_found_whether_or_not_all_rows_between_are_read() {
+        let deleted: Vec<u64> = (0..100_000).filter(|i| i % 97 == 3 || (500..700).contains(i)).collect();
+        let test = PositionTest {
+            deleted: Arc::new(DeletionVector::from_positions(deleted.iter().copied()).unwrap()),
+            column: 0,
+        };
+        let batches: [Vec<i64>; 6] = [
+            (0..8192).collect(),
+            (99_000..101_000).collect(),
+            (0..9000).step_by(3).collect(),
+            // As many as lie between the first and the last, but others.
+            vec![500, 3, 502],
+            vec![100],
+            vec![],
+        ];
+        for positions in batches {
+            let found: Vec<bool> = test.deleted(&positions).iter().collect();
+            let expected: Vec<bool> = positions.iter().map(|p| deleted.contains(&(*p as u64))).collect();
+            assert_eq!(found, expected);
+        }
+    }
 }

@@ -24,7 +24,7 @@ use super::field_id_adapter::FieldIdAdapterFactory;
 use super::file_errors::FileErrors;
 use super::file_planner::{BatchStage as _, DeferredPlanner, StagedPlanner};
 use super::metadata_columns::MetadataColumn;
-use super::row_access::access_plan;
+use super::row_access::{Scattered, row_access};
 use super::row_file::{self, NoPlan, has_rows};
 use super::row_lineage::InheritedLineage;
 use super::source::{IcebergFile, ScanContext};
@@ -152,7 +152,9 @@ impl FileOpening {
             && self.context.deleted_rows == DeletedRows::LeftOut
             && let Some(deleted) = positions.take()
         {
-            file = self.without_rows(&deleted, file).await?;
+            let scattered;
+            (file, scattered) = self.without_rows(&deleted, file).await?;
+            positions = (scattered == Scattered::Read).then_some(deleted);
         }
         let mut reading = HiddenColumns::new(self);
         let mut keys = Vec::new();
@@ -206,12 +208,18 @@ impl FileOpening {
         columns.filter(|(_, p)| is_mark(p)).map(|(i, _)| i).collect()
     }
 
-    /// The file without these rows. Its footer is read, and cached for the reader that follows.
-    async fn without_rows(&self, deleted: &DeletionVector, file: PartitionedFile) -> Result<PartitionedFile> {
+    /// The file without these rows, but for those that lie scattered. Its footer is read, and cached for the reader that
+    /// follows.
+    async fn without_rows(
+        &self,
+        deleted: &DeletionVector,
+        file: PartitionedFile,
+    ) -> Result<(PartitionedFile, Scattered)> {
         let readers = &self.context.readers;
         let mut reader = readers.create_reader(self.partition, file.clone(), None, self.inner.metrics())?;
         let footer = reader.get_metadata(None).await?;
-        Ok(file.with_extension(access_plan(deleted, footer.row_groups())))
+        let access = row_access(deleted, footer.row_groups());
+        Ok((file.with_extension(access.plan), access.scattered))
     }
 }
 

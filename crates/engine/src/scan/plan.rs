@@ -83,7 +83,7 @@ pub(crate) fn scan_planned(
     let deleted = deleted_rows(table, &request);
     let positions = match table.metadata_columns().contains(&MetadataColumn::RowId) {
         true => Positions::Needed,
-        false => positions(plan, deleted, &deletes),
+        false => positions(plan, &deletes),
     };
     let context = scan_context(table, plan, Arc::clone(&readers), (deleted, deletes)).map_err(external)?;
     let columns = ScanColumns::new(table, &context.equality, positions);
@@ -265,12 +265,11 @@ fn deleted_rows(table: &IcebergTable, request: &ScanRequest<'_>) -> DeletedRows 
     }
 }
 
-/// Positions tell deleted rows where those are shown, and in formats that cannot leave rows out by position.
-fn positions(plan: &ScanPlan, deleted: DeletedRows, deletes: &DeleteLoader) -> Positions {
+/// Positions tell which rows that are read are deleted.
+fn positions(plan: &ScanPlan, deletes: &DeleteLoader) -> Positions {
     let by_position =
         |task: &FileScanTask| deletes.has_more(task) || task.deletes().iter().any(|d| d.kind() != DeleteKind::Equality);
-    let is_tested = |task: &FileScanTask| task.file_format() != FileFormat::Parquet && by_position(task);
-    match deleted == DeletedRows::Marked || plan.tasks.iter().any(is_tested) {
+    match plan.tasks.iter().any(by_position) {
         true => Positions::Needed,
         false => Positions::AsAskedFor,
     }

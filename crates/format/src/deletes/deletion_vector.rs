@@ -103,6 +103,13 @@ impl DeletionVector {
         self.positions.iter()
     }
 
+    /// The positions in a range, ascending.
+    pub fn iter_in(&self, range: Range<u64>) -> impl Iterator<Item = u64> + '_ {
+        let mut positions = self.positions.iter();
+        positions.advance_to(range.start);
+        positions.take_while(move |position| *position < range.end)
+    }
+
     /// The positions as maximal ranges within each 2^32, ascending: without visiting each position.
     pub fn ranges(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         self.positions.bitmaps().flat_map(|(key, bitmap)| {

@@ -48,6 +48,29 @@ fn the_specified_bytes() {
 }
 
 #[test]
+fn positions_of_a_range_reach_over_containers_and_keys() {
+    let all = [
+        0,
+        7,
+        65_535,
+        65_536,
+        131_072,
+        (1 << 32) - 1,
+        1 << 32,
+        (1 << 32) + 9,
+        (5 << 32) | 1,
+    ];
+    let v = vector(&all);
+    for start in all.iter().flat_map(|p| [p.saturating_sub(1), *p, p + 1]) {
+        for end in all.iter().flat_map(|p| [*p, p + 1]) {
+            let found: Vec<u64> = v.iter_in(start..end).collect();
+            let expected: Vec<u64> = all.iter().copied().filter(|p| (start..end).contains(p)).collect();
+            assert_eq!(found, expected, "{start}..{end}");
+        }
+    }
+}
+
+#[test]
 fn all_container_kinds_and_keys() {
     let mut v = vector(&[5, 9, 1 << 32, (7 << 32) | 3, i64::MAX as u64]);
     v.insert_range(65_536..131_072).unwrap();
