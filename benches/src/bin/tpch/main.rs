@@ -5,7 +5,8 @@
 //!
 //! `RAW_DIR` holds TPC-H's tables as `TABLE.parquet` (`tpchgen-cli parquet -s 1 --output-dir RAW_DIR`); tables that are not
 //! in `LAKE_DIR` yet are written there first. `TARN_BENCH_RUNS` is the number of warm runs, 7 by default;
-//! `TARN_BENCH_PARTITIONS` the parallelism, by default the number of cores.
+//! `TARN_BENCH_PARTITIONS` the parallelism, by default the number of cores. With `TARN_BENCH_EXPLAIN`, the plans of both
+//! with what was measured of them are printed instead.
 
 mod answers;
 mod append;
@@ -18,6 +19,7 @@ mod raw;
 use std::path::Path;
 
 use tarn::Session;
+use tarn::datafusion::arrow::util::pretty::pretty_format_batches;
 use tarn::datafusion::prelude::SessionContext;
 use tarn_benches::timing::{Runs, Stopwatch, geometric_mean};
 
@@ -67,8 +69,30 @@ async fn pair(
     Ok((ours, theirs, answers::compare(sql, &found, &expected)?))
 }
 
+/// Prints both plans of a query, with metrics.
+async fn explain(session: &Session, raw: &SessionContext, sql: &str) -> Result<(), Failure> {
+    let sql = format!("explain analyze {sql}");
+    // What is cached after the first time tells more.
+    for _ in 0..2 {
+        session.sql(&sql).await?.collect().await?;
+    }
+    let ours = session.sql(&sql).await?.collect().await?;
+    println!("{}", pretty_format_batches(&ours)?);
+    raw.sql(&sql).await?.collect().await?;
+    let theirs = raw.sql(&sql).await?.collect().await?;
+    println!("{}", pretty_format_batches(&theirs)?);
+    Ok(())
+}
+
 async fn read(bench: &Bench, session: &Session) -> Result<(), Failure> {
     let raw = raw::context(session, bench.partitions).await?;
+    if std::env::var_os("TARN_BENCH_EXPLAIN").is_some() {
+        for (name, sql) in queries::ALL.iter().filter(|(n, _)| bench.wants(n)) {
+            println!("{name}");
+            explain(session, &raw, sql).await?;
+        }
+        return Ok(());
+    }
     println!("query             rows   tarn wall   cpu ms  (first)   raw wall   cpu ms   wall ratio  cpu ratio");
     let (mut walls, mut cpus) = (Vec::new(), Vec::new());
     let mut tarn = Vec::new();
