@@ -2,6 +2,7 @@
 
 mod alter_table;
 mod column_defaults;
+mod create_statement;
 mod create_table;
 mod create_table_as;
 mod describe;

@@ -3,16 +3,16 @@
 use tarn_format::catalog::Namespace;
 use tarn_format::spec::sort::{NullOrder, SortDirection};
 use tarn_format::spec::table_metadata::TableMetadata;
-use tarn_format::spec::types::NestedField;
+use tarn_format::spec::types::FieldId;
 use tarn_format::{Error, Result};
 
-use super::column_defaults::literal;
+use super::create_statement::create_statement;
 use super::history;
 use super::named::{Named, named};
 use super::namespaces::missing;
 use super::procedures;
 use super::query::plan_context;
-use super::spark_types::{transform_name, type_name};
+use super::spark_types::transform_name;
 use super::views;
 use crate::ast::{Name, Show};
 use crate::functions::SYSTEM_FUNCTIONS;
@@ -20,7 +20,6 @@ use crate::loaded_tables::LoadedTables;
 use crate::names::{FoundTable, Suffix, find_table};
 use crate::output::Output;
 use crate::planner::function_names;
-use crate::quoting::{identifier, string};
 use crate::session::Session;
 use crate::views::TemporaryView;
 
@@ -220,11 +219,11 @@ pub(crate) fn shown_properties(metadata: &TableMetadata) -> Vec<(String, String)
     );
     all.insert("format".to_string(), format!("iceberg/{format}"));
     all.insert("format-version".to_string(), metadata.format_version.to_string());
-    let order = write_order(metadata);
+    let schema = metadata.current_schema();
+    let order = write_order(metadata, |id| schema.full_name(id).map(str::to_string));
     if !order.is_empty() {
         all.insert("sort-order".to_string(), order);
     }
-    let schema = metadata.current_schema();
     let identifiers = schema.identifier_field_ids().iter();
     let identifiers: Vec<&str> = identifiers.filter_map(|id| schema.full_name(*id)).collect();
     if !identifiers.is_empty() {
@@ -233,15 +232,11 @@ pub(crate) fn shown_properties(metadata: &TableMetadata) -> Vec<(String, String)
     all.into_iter().collect()
 }
 
-/// The sort order as WRITE ORDERED BY takes it; empty when there is none.
-fn write_order(metadata: &TableMetadata) -> String {
-    let schema = metadata.current_schema();
+/// The sort order as WRITE ORDERED BY takes it, with columns named by `name`; empty when there is none.
+pub(super) fn write_order(metadata: &TableMetadata, name: impl Fn(FieldId) -> Option<String>) -> String {
     let fields = metadata.default_sort_order().fields.iter().map(|field| {
-        let column = field
-            .source_ids
-            .first()
-            .and_then(|id| schema.full_name(*id))
-            .unwrap_or("?");
+        let column = field.source_ids.first().and_then(|id| name(*id));
+        let column = column.unwrap_or_else(|| "?".to_string());
         let direction = match field.direction {
             SortDirection::Asc => "ASC",
             SortDirection::Desc => "DESC",
@@ -250,69 +245,10 @@ fn write_order(metadata: &TableMetadata) -> String {
             NullOrder::First => "FIRST",
             NullOrder::Last => "LAST",
         };
-        format!("{} {direction} NULLS {nulls}", transform_name(&field.transform, column))
+        format!(
+            "{} {direction} NULLS {nulls}",
+            transform_name(&field.transform, &column)
+        )
     });
     fields.collect::<Vec<_>>().join(", ")
-}
-
-/// A statement that makes a table of the same columns, partitioning and properties.
-fn create_statement(found: &FoundTable) -> Result<String> {
-    let metadata = &found.table.metadata;
-    let schema = metadata.current_schema();
-    let columns: Result<Vec<String>> = schema.fields().iter().map(|f| column_definition(f)).collect();
-    let name: Vec<String> = [found.catalog_name.as_str()]
-        .into_iter()
-        .chain(found.table.ident.namespace.0.iter().map(String::as_str))
-        .chain([found.table.ident.name.as_str()])
-        .map(identifier)
-        .collect();
-    let mut text = format!(
-        "CREATE TABLE {} (\n{})\nUSING iceberg\n",
-        name.join("."),
-        columns?.join(",\n")
-    );
-    let fields = metadata.default_spec().fields.iter().filter_map(|f| {
-        let id = f.source_id()?;
-        let name = schema.full_name(id)?;
-        let column = match schema.parent_id(id) {
-            None => identifier(name),
-            Some(_) => name.split('.').map(identifier).collect::<Vec<_>>().join("."),
-        };
-        Some(transform_name(&f.transform, &column))
-    });
-    let fields: Vec<String> = fields.collect();
-    if !fields.is_empty() {
-        text.push_str(&format!("PARTITIONED BY ({})\n", fields.join(", ")));
-    }
-    if let Some(comment) = metadata.properties.get("comment") {
-        text.push_str(&format!("COMMENT {}\n", string(comment)));
-    }
-    text.push_str(&format!("LOCATION {}\n", string(&metadata.location)));
-    let properties = shown_properties(metadata)
-        .into_iter()
-        .map(|(k, v)| format!("  {} = {}", string(&k), string(&v)));
-    text.push_str(&format!(
-        "TBLPROPERTIES (\n{})\n",
-        properties.collect::<Vec<_>>().join(",\n")
-    ));
-    Ok(text)
-}
-
-/// A column as CREATE TABLE defines it.
-fn column_definition(field: &NestedField) -> Result<String> {
-    let mut text = format!(
-        "  {} {}",
-        identifier(&field.name),
-        type_name(&field.field_type).to_uppercase()
-    );
-    if field.required {
-        text.push_str(" NOT NULL");
-    }
-    if let Some(default) = &field.write_default {
-        text.push_str(&format!(" DEFAULT {}", literal(Some(default), &field.field_type)?));
-    }
-    if let Some(comment) = &field.doc {
-        text.push_str(&format!(" COMMENT {}", string(comment)));
-    }
-    Ok(text)
 }

@@ -11,7 +11,7 @@ use crate::ast::Name;
 use crate::commands::namespaces::missing;
 use crate::commands::show::matches;
 use crate::output::Output;
-use crate::quoting::{identifier, string};
+use crate::quoting::{defined_name, string};
 use crate::session::Session;
 use crate::views::{QUERY_COLUMN_NAMES, full_name};
 
@@ -111,10 +111,10 @@ fn queries(view: &View) -> impl Iterator<Item = (&str, &str)> {
 /// As [`columns`].
 pub(crate) fn create_statement(catalog: &str, view: &View) -> Result<String> {
     let name = full_name(catalog, &view.ident).0;
-    let name: Vec<String> = name.iter().map(|part| identifier(part)).collect();
+    let name: Vec<String> = name.iter().map(|part| defined_name(part)).collect();
     let columns = columns(view)?.fields().iter().map(|f| match &f.doc {
-        Some(doc) => format!("  {} COMMENT {}", identifier(&f.name), string(doc)),
-        None => format!("  {}", identifier(&f.name)),
+        Some(doc) => format!("  {} COMMENT {}", defined_name(&f.name), string(doc)),
+        None => format!("  {}", defined_name(&f.name)),
     });
     let columns = columns.collect::<Vec<_>>().join(",\n");
     let mut text = format!("CREATE VIEW {} (\n{columns})\n", name.join("."));
