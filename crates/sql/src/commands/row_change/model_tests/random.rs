@@ -23,6 +23,10 @@ impl Random {
         i32::try_from(self.below(usize::try_from(end).unwrap())).unwrap()
     }
 
+    pub(super) fn pick<T: Copy>(&mut self, among: &[T]) -> T {
+        among[self.below(among.len())]
+    }
+
     /// True one time in so many.
     pub(super) fn one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
