@@ -135,7 +135,12 @@ impl Measured {
 }
 
 /// CREATE TABLE AS SELECT of all rows, and INSERT of a million of them.
-async fn measure_appends(session: &Session, raw: &str, runs: usize, wanted: impl Fn(&str) -> bool) -> Result<(), Failure> {
+async fn measure_appends(
+    session: &Session,
+    raw: &str,
+    runs: usize,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<(), Failure> {
     if wanted("ctas_6m") {
         let mut measured = Measured::default();
         for _ in 0..runs {
@@ -148,7 +153,9 @@ async fn measure_appends(session: &Session, raw: &str, runs: usize, wanted: impl
     }
     if wanted("append_1m") {
         session
-            .sql(&format!("CREATE TABLE million AS SELECT * FROM parquet.`{raw}` LIMIT 1000000"))
+            .sql(&format!(
+                "CREATE TABLE million AS SELECT * FROM parquet.`{raw}` LIMIT 1000000"
+            ))
             .await?;
         session
             .sql("CREATE TABLE appended AS SELECT * FROM million WHERE FALSE")

@@ -276,7 +276,11 @@ fn median(mut times: Vec<Cost>) -> Cost {
 }
 
 fn line(what: &str, cost: Cost, more: &str) {
-    println!("  {what:22}{:9.2} ms {:9.2} ms CPU  {more}", ms(cost.wall), ms(cost.cpu));
+    println!(
+        "  {what:22}{:9.2} ms {:9.2} ms CPU  {more}",
+        ms(cost.wall),
+        ms(cost.cpu)
+    );
 }
 
 /// Forgets the most memory that the process has had so far.
@@ -358,7 +362,11 @@ async fn measure(location: &str, size: Size) -> Result<(), Failure> {
     line("plan of all files", everything, &format!("{} files", plan.tasks.len()));
     drop(plan);
     #[cfg(feature = "sql")]
-    line("DataFusion's plan", engine_plan(&table, &io, &cache).await?, "(of all files and columns)");
+    line(
+        "DataFusion's plan",
+        engine_plan(&table, &io, &cache).await?,
+        "(of all files and columns)",
+    );
     if let Some(peak) = peak_megabytes() {
         println!("  most memory           {peak:9.1} MB");
     }
