@@ -11,6 +11,7 @@ mod file_constants;
 pub(crate) mod file_errors;
 mod file_opening;
 mod file_planner;
+mod late_decoding;
 mod live_rows;
 pub mod metadata_columns;
 pub(crate) mod name_mapping;

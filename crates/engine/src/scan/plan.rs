@@ -30,6 +30,7 @@ use super::distinct_counts::{distinct_counts, tell};
 use super::equality_deletes::EqualityDeletes;
 use super::file_constants::ConstantColumns;
 use super::file_errors::ReadState;
+use super::late_decoding::keeps_few_rows;
 use super::metadata_columns::MetadataColumn;
 use super::proven_order::{arrange, order_of_files};
 use super::pushdown::to_predicate;
@@ -119,7 +120,10 @@ pub(crate) fn scan_planned(
 
     let mut options = state.table_options().parquet.clone();
     options.global = state.config_options().execution.parquet.clone();
-    options.global.pushdown_filters |= tells_positions(table, &request);
+    let known = (columns.all(), &statistics);
+    let read = request.projection.map_or(table.arrow_schema().fields().len(), Vec::len);
+    options.global.pushdown_filters |=
+        tells_positions(table, &request) || keeps_few_rows(state, request.filters, known, read);
     let parquet = ParquetSource::new(columns.table_schema)
         .with_table_parquet_options(options)
         .with_parquet_file_reader_factory(readers);
