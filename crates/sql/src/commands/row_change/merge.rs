@@ -48,6 +48,10 @@ pub(crate) async fn plan_merge(session: &Session, merge: &Merge) -> Result<Write
 /// As [`plan_merge`].
 pub(super) async fn plan_merge_into(session: &Session, mut target: Target, merge: &Merge) -> Result<WritePlan> {
     let table = target.name.to_string();
+    // Where a subquery is computed above the clause, the rule that moves access to fields of structs down leaves the
+    // clause out of what it passes up.
+    let optimizer = &mut target.context.state.config_mut().options_mut().optimizer;
+    optimizer.enable_leaf_expression_pushdown = false;
     let merging = SchemaMerge::of(&target.options, &session.settings(), target.properties());
     let stars = match (merge.evolution, merging.context("table", table.as_str())?) {
         (SchemaEvolution::None, SchemaMerge::Refused) => Stars::AllColumns,

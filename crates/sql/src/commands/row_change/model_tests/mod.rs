@@ -192,5 +192,5 @@ async fn statements_do_what_a_model_does() {
 
 #[tokio::test]
 async fn other_statements_do_what_a_model_does() {
-    run_all(10..12).await;
+    run_all(101..103).await;
 }
