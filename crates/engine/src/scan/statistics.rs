@@ -36,10 +36,11 @@ pub(super) fn file_statistics(
     };
     let exact = live.is_some() && task.deletes().is_empty();
     let column_statistics = columns(task, arrow, schema, exact);
-    let size = usize::try_from(task.file_size_in_bytes()).unwrap_or(0);
     Arc::new(Statistics {
         num_rows,
-        total_byte_size: Precision::Inexact(size),
+        // The file's size would be kept for a few of its columns too, and make small sides of joins look large. Without it
+        // DataFusion reckons with widths and rows.
+        total_byte_size: Precision::Absent,
         column_statistics,
     })
 }
@@ -142,3 +143,6 @@ fn certainty(of: &IcebergStatistics<'_>, primitive: &PrimitiveType) -> Option<Ce
         | PrimitiveType::Geography { .. } => return None,
     })
 }
+
+#[cfg(test)]
+mod tests;
