@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use tarn_format::io::FileIo;
 use tarn_format::manifest::avro::codec::{BlockBuffer, Decompressor};
-use tarn_format::manifest::avro::container::{Header, block_len, read_block, read_header};
+use tarn_format::manifest::avro::container::{Header, MAGIC, block_len, read_block, read_header};
 use tarn_format::{Error, ErrorKind, Result, ResultExt};
 
 /// Bytes that are fetched at a time, unless a block is larger.
@@ -62,7 +62,7 @@ impl Blocks {
                     });
                 }
                 // It may end behind the piece.
-                Err(e) if e.kind() == ErrorKind::Corrupt && wanted < file_bytes.min(MAX_HEADER_BYTES) => wanted *= 2,
+                Err(e) if e.kind() == ErrorKind::Corrupt && may_go_on(&piece, file_bytes) => wanted *= 2,
                 Err(e) => return Err(e.with_context("file", location)),
             }
         }
@@ -108,4 +108,9 @@ impl Blocks {
             self.piece = self.io.read_range(&self.location, range).await?;
         }
     }
+}
+
+/// Whether a header that does not end in the piece may end behind it.
+fn may_go_on(piece: &Bytes, file_bytes: u64) -> bool {
+    piece.starts_with(MAGIC) && (piece.len() as u64) < file_bytes.min(MAX_HEADER_BYTES)
 }

@@ -9,7 +9,8 @@ use super::encoder::Encoder;
 use super::schema::AvroSchema;
 use crate::error::{Error, Result};
 
-const MAGIC: &[u8; 4] = b"Obj\x01";
+/// What a file begins with.
+pub const MAGIC: &[u8; 4] = b"Obj\x01";
 /// Magic of Iceberg's AES GCM streams, in which encrypted manifests come.
 const ENCRYPTED_MAGIC: &[u8; 4] = b"AGS1";
 const SYNC_BYTES: usize = 16;
