@@ -13,8 +13,8 @@ use tarn_format::{Error, Result, ResultExt};
 use super::column_metrics::ColumnMetrics;
 use super::metrics_mode::{MetricsConfig, MetricsMode};
 use super::orc_options::OrcOptions;
-use super::orc_schema::{OrcColumn, Stored as Encoded, columns, type_messages};
-use super::orc_stripe::{CHUNK_BYTES, EncodedStripe, Facts, Stored, append_chunk, encode};
+use super::orc_schema::{OrcColumn, Stored, columns, type_messages};
+use super::orc_stripe::{CHUNK_BYTES, ChunkForm, EncodedStripe, Facts, append_chunk, encode};
 use crate::scan::orc::protobuf::{put_bytes, put_number};
 
 /// The first bytes of a file.
@@ -189,7 +189,7 @@ impl OrcFile {
             // Chunks that are stored as they are.
             _ => {
                 let chunks = footer.chunks(CHUNK_BYTES);
-                chunks.for_each(|chunk| append_chunk(chunk, Stored::AsItIs, &mut tail));
+                chunks.for_each(|chunk| append_chunk(chunk, ChunkForm::AsItIs, &mut tail));
             }
         }
         let mut postscript = Vec::new();
@@ -240,7 +240,7 @@ fn leaves(columns: &[OrcColumn]) -> Vec<(FieldId, PrimitiveType, Vec<usize>)> {
     for (index, column) in columns.iter().enumerate() {
         match (&column.field_type, column.stored) {
             (Type::Primitive(primitive), _) => found.push((column.id, primitive.clone(), vec![index])),
-            (_, Encoded::Struct) => found.extend(leaves(&column.children).into_iter().map(|(id, primitive, way)| {
+            (_, Stored::Struct) => found.extend(leaves(&column.children).into_iter().map(|(id, primitive, way)| {
                 let way = std::iter::once(index).chain(way).collect();
                 (id, primitive, way)
             })),
@@ -255,7 +255,7 @@ fn sized(columns: &[OrcColumn]) -> Vec<(FieldId, usize)> {
     fn add(columns: &[OrcColumn], mut place: usize, found: &mut Vec<(FieldId, usize)>) {
         for column in columns {
             found.push((column.id, place));
-            if column.stored == Encoded::Struct {
+            if column.stored == Stored::Struct {
                 add(&column.children, place + 1, found);
             }
             place += column.types();

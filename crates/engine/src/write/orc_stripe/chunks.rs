@@ -52,8 +52,8 @@ impl Compressor {
         for chunk in stream.chunks(CHUNK_BYTES) {
             self.compress(chunk, &mut compressed)?;
             match compressed.len() < chunk.len() {
-                true => append_chunk(&compressed, Stored::Compressed, out),
-                false => append_chunk(chunk, Stored::AsItIs, out),
+                true => append_chunk(&compressed, ChunkForm::Compressed, out),
+                false => append_chunk(chunk, ChunkForm::AsItIs, out),
             }
         }
         Ok(())
@@ -82,14 +82,14 @@ impl Compressor {
 
 /// How a chunk's bytes stand in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::write) enum Stored {
+pub(in crate::write) enum ChunkForm {
     Compressed,
     AsItIs,
 }
 
 /// Appends a chunk of a file that is compressed.
-pub(in crate::write) fn append_chunk(chunk: &[u8], stored: Stored, out: &mut Vec<u8>) {
-    let header = (chunk.len() as u32) << 1 | u32::from(stored == Stored::AsItIs);
+pub(in crate::write) fn append_chunk(chunk: &[u8], stored: ChunkForm, out: &mut Vec<u8>) {
+    let header = (chunk.len() as u32) << 1 | u32::from(stored == ChunkForm::AsItIs);
     out.extend_from_slice(header.to_le_bytes().get(..HEADER_BYTES).unwrap_or_default());
     out.extend_from_slice(chunk);
 }

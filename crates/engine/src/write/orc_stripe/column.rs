@@ -68,13 +68,12 @@ enum Kind {
 impl ColumnEncoder {
     pub(super) fn new(column: &OrcColumn) -> Self {
         let lengths = || IntegerRuns::new(Sign::Unsigned);
-        let mut children = column.children.iter().map(Self::new);
-        let kind = match &column.stored {
-            Stored::Boolean => Kind::Boolean(BooleanBufferBuilder::new(0)),
-            Stored::Integer => Kind::Integer(IntegerRuns::new(Sign::Signed)),
-            Stored::Float => Kind::Float(Vec::new()),
-            Stored::Double => Kind::Double(Vec::new()),
-            Stored::Text | Stored::Binary => Kind::Bytes {
+        let kind = match (column.stored, column.children.as_slice()) {
+            (Stored::Boolean, _) => Kind::Boolean(BooleanBufferBuilder::new(0)),
+            (Stored::Integer, _) => Kind::Integer(IntegerRuns::new(Sign::Signed)),
+            (Stored::Float, _) => Kind::Float(Vec::new()),
+            (Stored::Double, _) => Kind::Double(Vec::new()),
+            (Stored::Text | Stored::Binary, _) => Kind::Bytes {
                 data_type: match column.stored {
                     Stored::Text => DataType::Utf8,
                     _ => DataType::Binary,
@@ -82,31 +81,27 @@ impl ColumnEncoder {
                 data: Vec::new(),
                 lengths: lengths(),
             },
-            Stored::Timestamp(unit) => Kind::Timestamp {
-                data_type: DataType::Timestamp(*unit, None),
+            (Stored::Timestamp(unit), _) => Kind::Timestamp {
+                data_type: DataType::Timestamp(unit, None),
                 seconds: IntegerRuns::new(Sign::Signed),
                 nanos: lengths(),
             },
-            Stored::Decimal { scale } => Kind::Decimal {
-                scale: i64::from(*scale),
+            (Stored::Decimal { scale }, _) => Kind::Decimal {
+                scale: i64::from(scale),
                 unscaled: Vec::new(),
                 scales: IntegerRuns::new(Sign::Signed),
             },
-            Stored::List => match children.next() {
-                Some(element) => Kind::List {
-                    lengths: lengths(),
-                    element: Box::new(element),
-                },
-                None => Kind::Struct(Vec::new()),
+            (Stored::List, [element]) => Kind::List {
+                lengths: lengths(),
+                element: Box::new(Self::new(element)),
             },
-            Stored::Map => match (children.next(), children.next()) {
-                (Some(key), Some(value)) => Kind::Map {
-                    lengths: lengths(),
-                    pair: Box::new([key, value]),
-                },
-                _ => Kind::Struct(Vec::new()),
+            (Stored::Map, [key, value]) => Kind::Map {
+                lengths: lengths(),
+                pair: Box::new([Self::new(key), Self::new(value)]),
             },
-            Stored::Struct => Kind::Struct(children.collect()),
+            (Stored::Struct | Stored::List | Stored::Map, fields) => {
+                Kind::Struct(fields.iter().map(Self::new).collect())
+            }
         };
         ColumnEncoder {
             name: column.name.clone(),

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use tarn_format::Result;
 
 use chunks::Compressor;
-pub(super) use chunks::{CHUNK_BYTES, Stored, append_chunk};
+pub(super) use chunks::{CHUNK_BYTES, ChunkForm, append_chunk};
 use column::ColumnEncoder;
 
 use super::orc_options::OrcCodec;
