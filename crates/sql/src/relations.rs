@@ -205,11 +205,7 @@ pub(crate) fn is_wap_enabled(properties: &Properties) -> bool {
 
 /// Catalog, namespace and table.
 pub(crate) fn full_name(found: &FoundTable) -> Name {
-    let ident = &found.table.ident;
-    let mut parts = vec![found.catalog_name.clone()];
-    parts.extend(ident.namespace.0.iter().cloned());
-    parts.push(ident.name.clone());
-    Name(parts)
+    views::full_name(&found.catalog_name, &found.table.ident)
 }
 
 /// The error that a relation which is no Iceberg table has no versions and options.

@@ -1,10 +1,8 @@
 //! Some columns of a delete file, in whichever format it is.
 
-use std::error::Error as StdError;
-
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef as ArrowSchemaRef;
-use datafusion::error::Result as EngineResult;
+use datafusion::error::{DataFusionError, Result as EngineResult};
 use datafusion::parquet::arrow::ProjectionMask;
 use datafusion::parquet::arrow::async_reader::{AsyncFileReader, ParquetRecordBatchStreamBuilder};
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
@@ -13,6 +11,7 @@ use futures::stream::{self, BoxStream};
 use tarn_format::manifest::data_file::{DataFile, FileFormat};
 use tarn_format::{Error, ErrorKind, Result};
 
+use crate::error_chain::causes;
 use crate::external;
 use crate::scan::file_errors::{ENCRYPTED, EncryptedFooter, has_key};
 use crate::scan::reader_factory::TableReaderFactory;
@@ -102,11 +101,10 @@ impl StoredFile {
 }
 
 /// The error of a delete file that cannot be read.
-fn failed(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+fn failed(error: impl Into<DataFusionError>) -> Error {
     let error = error.into();
-    let first: &(dyn StdError + 'static) = error.as_ref();
-    let mut causes = std::iter::successors(Some(first), |cause| StdError::source(*cause));
-    match causes.any(|cause| cause.is::<EncryptedFooter>()) {
+    let is_encrypted = causes(&error).any(|cause| cause.is::<EncryptedFooter>());
+    match is_encrypted {
         true => Error::unsupported(ENCRYPTED),
         false => Error::corrupt("deletes cannot be read").with_source(error),
     }

@@ -182,16 +182,7 @@ impl FileIo {
     /// The first bytes of a file (all of it when shorter) and its whole length: one request.
     pub async fn read_head(&self, location: &str, bytes: u64) -> Result<(Bytes, u64)> {
         let target = self.resolve(location)?;
-        let read = async {
-            let options = GetOptions {
-                range: Some(GetRange::Bounded(0..bytes)),
-                ..GetOptions::default()
-            };
-            let got = target.store().get_opts(&target.path, options).await?;
-            let size = got.meta.size;
-            Ok((got.bytes().await?, size))
-        };
-        let error = match read.await {
+        let error = match read_part(&target, GetRange::Bounded(0..bytes)).await {
             Ok(read) => return Ok(read),
             Err(error) => error,
         };
@@ -205,16 +196,8 @@ impl FileIo {
     /// The last bytes of a file (all of it when shorter) and its whole length: for formats with a footer. One request.
     pub async fn read_tail(&self, location: &str, bytes: u64) -> Result<(Bytes, u64)> {
         let target = self.resolve(location)?;
-        let read = async {
-            let options = GetOptions {
-                range: Some(GetRange::Suffix(bytes)),
-                ..GetOptions::default()
-            };
-            let got = target.store().get_opts(&target.path, options).await?;
-            let size = got.meta.size;
-            Ok((got.bytes().await?, size))
-        };
-        read.await.map_err(store_error).context("file", location)
+        let read = read_part(&target, GetRange::Suffix(bytes)).await;
+        read.map_err(store_error).context("file", location)
     }
 
     /// Length and time of change.
@@ -365,6 +348,17 @@ fn status(location: String, meta: &ObjectMeta) -> FileStatus {
 fn below(base: &str, root: &Path, found: &Path) -> String {
     let relative = found.as_ref().strip_prefix(root.as_ref()).unwrap_or(found.as_ref());
     location::join(base, relative)
+}
+
+/// A part of a file, and the length of all of it: one request.
+async fn read_part(target: &Target<'_>, range: GetRange) -> Result<(Bytes, u64), object_store::Error> {
+    let options = GetOptions {
+        range: Some(range),
+        ..GetOptions::default()
+    };
+    let got = target.store().get_opts(&target.path, options).await?;
+    let size = got.meta.size;
+    Ok((got.bytes().await?, size))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::show::{shown_properties, write_order};
 use super::spark_types::{transform_name, type_name};
 use crate::names::FoundTable;
 use crate::quoting::{defined_name, string};
+use crate::relations::full_name;
 
 /// Shown properties that tell of the table and cannot be set.
 const DERIVED_PROPERTIES: [&str; 4] = ["current-snapshot-id", "format", "sort-order", "identifier-fields"];
@@ -23,12 +24,7 @@ pub(super) fn create_statement(found: &FoundTable) -> Result<String> {
     let metadata = &found.table.metadata;
     let schema = metadata.current_schema();
     let columns: Result<Vec<String>> = schema.fields().iter().map(|f| column_definition(f)).collect();
-    let name: Vec<String> = [found.catalog_name.as_str()]
-        .into_iter()
-        .chain(found.table.ident.namespace.0.iter().map(String::as_str))
-        .chain([found.table.ident.name.as_str()])
-        .map(defined_name)
-        .collect();
+    let name: Vec<String> = full_name(found).0.iter().map(|part| defined_name(part)).collect();
     let name = name.join(".");
     let mut text = format!("CREATE TABLE {name} (\n{})\nUSING iceberg\n", columns?.join(",\n"));
     // A field that format version 1 keeps though it was dropped partitions by nothing.

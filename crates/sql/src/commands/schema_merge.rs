@@ -5,6 +5,7 @@ use sqlparser::ast::{Expr, Query, SelectItem, SetExpr};
 use tarn_format::spec::snapshot::Properties;
 use tarn_format::{Error, Result};
 
+use super::write_options::switch;
 use crate::ast::InsertTarget;
 use crate::config::{MERGE_SCHEMA, Settings};
 
@@ -42,14 +43,11 @@ impl SchemaMerge {
                 false => SchemaMerge::Refused,
             });
         };
-        match value.trim().to_ascii_lowercase().as_str() {
-            "false" => Ok(SchemaMerge::Refused),
-            "true" if accepts => Ok(SchemaMerge::Wanted),
-            "true" => Err(Error::invalid(format!(
+        match switch(name, value)? {
+            false => Ok(SchemaMerge::Refused),
+            true if accepts => Ok(SchemaMerge::Wanted),
+            true => Err(Error::invalid(format!(
                 "{name} needs a table that takes any columns: set '{ACCEPT_ANY_SCHEMA}'='true' first"
-            ))),
-            other => Err(Error::invalid(format!(
-                "{name} is '{other}', but must be true or false"
             ))),
         }
     }

@@ -87,6 +87,20 @@ pub(crate) fn replaced_where(filter: Predicate, options: &Properties) -> Result<
     }
 }
 
+/// What a switch among the options says.
+///
+/// # Errors
+/// `InvalidInput` for what is neither true nor false.
+pub(super) fn switch(name: &str, value: &str) -> Result<bool> {
+    match value.trim().to_ascii_lowercase().as_str() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        other => Err(Error::invalid(format!(
+            "{name} is '{other}', but must be true or false"
+        ))),
+    }
+}
+
 fn check(name: &str, value: &str, kind: WriteKind) -> Result<()> {
     if kind == WriteKind::Merges && name == OUTPUT_SPEC_ID {
         return Err(Error::unsupported(format!(
@@ -101,12 +115,7 @@ fn check(name: &str, value: &str, kind: WriteKind) -> Result<()> {
         return Ok(());
     }
     if CHECKS.contains(&name) {
-        return match value.trim().to_ascii_lowercase().as_str() {
-            "true" | "false" => Ok(()),
-            other => Err(Error::invalid(format!(
-                "{name} is '{other}', but must be true or false"
-            ))),
-        };
+        return switch(name, value).map(|_| ());
     }
     if OF_OVERWRITES.contains(&name) {
         if kind == WriteKind::Overwrites {
