@@ -25,6 +25,9 @@ pub(super) fn keeps_few_rows(
     (schema, statistics): (&ArrowSchemaRef, &Statistics),
     columns: usize,
 ) -> bool {
+    if filters.is_empty() {
+        return false;
+    }
     let Ok(named) = DFSchema::try_from(schema.as_ref().clone()) else {
         return false;
     };

@@ -29,6 +29,12 @@ impl Layout {
     /// Rows of one partition meet in one writer unless `write.distribution-mode` is `none`; each writer then sees them
     /// partition by partition (or holds a file open for each), in the table's sort order.
     pub(crate) fn new(metadata: &TableMetadata, options: &WriteOptions, input: &ArrowSchema) -> Result<Self> {
+        if options.layout == TableLayout::Ignored {
+            return Ok(Layout {
+                distribution: Distribution::UnspecifiedDistribution,
+                ordering: None,
+            });
+        }
         let schema = metadata.current_schema();
         let spec = options.spec(metadata);
         let mut keys: Vec<Arc<dyn PhysicalExpr>> = Vec::new();
@@ -36,12 +42,6 @@ impl Layout {
             if column.transform != Transform::Void {
                 keys.push(TransformExpr::create(column, input));
             }
-        }
-        if options.layout == TableLayout::Ignored {
-            return Ok(Layout {
-                distribution: Distribution::UnspecifiedDistribution,
-                ordering: None,
-            });
         }
         let mut order: Vec<PhysicalSortExpr> = Vec::new();
         if options.open_files == OpenFiles::Clustered {
