@@ -1,5 +1,7 @@
 //! UPDATE by new values alone: in files that are taken apart, and in those that are written anew beside them.
 
+use arrow::array::AsArray;
+use arrow::datatypes::{Int32Type, Int64Type};
 use datafusion::logical_expr::{col, lit};
 use tarn_format::transform::Transform;
 
@@ -48,24 +50,11 @@ async fn files_with_deletes_are_written_anew_beside_those_that_are_taken_apart()
         if version == FormatVersion::V3 {
             let after = rows_and_lineage(&site).await;
             let kept = |batch: &RecordBatch| {
-                let id = batch
-                    .column(0)
-                    .as_any()
-                    .downcast_ref::<Int32Array>()
-                    .unwrap()
-                    .values()
-                    .to_vec();
-                let row = batch.column_by_name("_row_id").unwrap();
-                let row = row
-                    .as_any()
-                    .downcast_ref::<arrow::array::Int64Array>()
-                    .unwrap()
-                    .values()
-                    .to_vec();
-                id.into_iter()
-                    .zip(row)
-                    .filter(|(id, _)| ![3, 15].contains(id))
-                    .collect::<Vec<_>>()
+                let ids = batch.column(0).as_primitive::<Int32Type>().values().to_vec();
+                let rows = batch.column_by_name("_row_id").unwrap();
+                let rows = rows.as_primitive::<Int64Type>().values().to_vec();
+                let all = ids.into_iter().zip(rows);
+                all.filter(|(id, _)| ![3, 15].contains(id)).collect::<Vec<_>>()
             };
             assert_eq!(kept(&after), kept(&before));
         }
@@ -95,13 +84,7 @@ async fn rows_move_to_their_partitions() {
         expected.sort();
         let frame = site.rows("id").await;
         assert_eq!(frame.num_rows(), 20);
-        let found = frame
-            .column(0)
-            .as_any()
-            .downcast_ref::<Int32Array>()
-            .unwrap()
-            .values()
-            .to_vec();
+        let found = frame.column(0).as_primitive::<Int32Type>().values().to_vec();
         assert_eq!(
             found,
             expected.iter().map(|(id, _)| *id).collect::<Vec<_>>(),

@@ -4,7 +4,7 @@ use arrow::array::{Int64Array, RecordBatch};
 use tarn_format::ErrorKind;
 use tarn_format::commit::append::fast_append;
 use tarn_format::commit::row_delta::RowDelta;
-use tarn_format::commit::{CommitOptions, Transaction, commit};
+use tarn_format::commit::{Change, CommitOptions, Transaction, commit};
 use tarn_format::manifest::data_file::{DataContent, DataFile, FileFormat};
 use tarn_format::scan::snapshots::SnapshotSelector;
 use tarn_format::spec::table_metadata::{EncryptedKey, FormatVersion};
@@ -92,15 +92,7 @@ async fn an_encrypted_delete_file_is_refused() {
     deletes.key_metadata = Some(vec![7]);
     let io = site.table().await.io;
     io.write(&deletes.file_path, vec![b'x'; 100].into()).await.unwrap();
-    let change = RowDelta::new().add_deletes(Arc::new(deletes)).build();
-    commit(
-        site.catalog.as_ref(),
-        &site.table().await,
-        change,
-        &CommitOptions::default(),
-    )
-    .await
-    .unwrap();
+    make(&site, RowDelta::new().add_deletes(Arc::new(deletes)).build()).await;
     assert!(refusal(&site).await.to_string().contains("d.parquet"));
 }
 
@@ -119,13 +111,10 @@ async fn an_encrypted_footer_is_told_from_a_broken_file() {
 }
 
 async fn append(site: &Site, file: DataFile) {
-    let change = fast_append([Arc::new(file)]);
-    commit(
-        site.catalog.as_ref(),
-        &site.table().await,
-        change,
-        &CommitOptions::default(),
-    )
-    .await
-    .unwrap();
+    make(site, fast_append([Arc::new(file)])).await;
+}
+
+async fn make(site: &Site, change: Change) {
+    let (table, options) = (site.table().await, CommitOptions::default());
+    commit(site.catalog.as_ref(), &table, change, &options).await.unwrap();
 }

@@ -27,10 +27,22 @@ async fn append(site: &Site, values: &[Option<i64>]) {
     site.append(batch).await.unwrap();
 }
 
-/// The plan of a query, and the values of its first column.
+/// The plan of a query in one partition, and the values of its first column, which are the same in several.
 async fn query(site: &Site, sql: &str) -> (String, Vec<Option<i64>>) {
+    let (plan, rows) = query_in(1, site, sql).await;
+    for partitions in 2..5 {
+        assert_eq!(
+            query_in(partitions, site, sql).await.1,
+            rows,
+            "{sql} in {partitions} partitions"
+        );
+    }
+    (plan, rows)
+}
+
+async fn query_in(partitions: usize, site: &Site, sql: &str) -> (String, Vec<Option<i64>>) {
     let table = IcebergTable::new(site.table().await, SnapshotSelector::Current, Caches::default()).unwrap();
-    let context = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1));
+    let context = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(partitions));
     context.register_table("t", Arc::new(table)).unwrap();
     let frame = context.sql(sql).await.unwrap();
     let plan = frame.clone().create_physical_plan().await.unwrap();
