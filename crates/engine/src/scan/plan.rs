@@ -12,7 +12,7 @@ use datafusion::error::Result;
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::LexOrdering;
-use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::{ExecutionPlan, Partitioning};
 use datafusion_datasource::compute_all_files_statistics;
 use tarn_format::deletes::DeleteKind;
 use tarn_format::manifest::data_file::FileFormat;
@@ -129,11 +129,16 @@ pub(crate) fn scan_planned(
         .with_parquet_file_reader_factory(readers);
     report::show(parquet.metrics(), &plan.metrics);
     let source = IcebergSource::new(parquet, Arc::new(context));
+    // DataFusion forgets for a limit that order matters, and lets partitions take each other's files, unless these are said
+    // to be where they must be.
+    let ordered = files.order.is_some();
+    let partitioning = ordered.then(|| Partitioning::UnknownPartitioning(groups.len()));
     // Any registered store will do: files are opened through the table's own.
     let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
         .with_file_groups(groups)
         .with_statistics(statistics)
         .with_output_ordering(files.order.into_iter().collect())
+        .with_output_partitioning(partitioning)
         .with_projection_indices(projection)?
         .with_limit(request.limit)
         .build();
